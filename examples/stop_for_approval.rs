@@ -50,10 +50,9 @@ fn agent(model: ScriptedModel) -> anyhow::Result<TurnLoop> {
 }
 
 fn print_record(record: &AuditRecord) {
-    let Some(record) = record.approval() else { return };
     let who = record.who.as_deref().unwrap_or("nobody yet");
     let (outcome, call, reason) = (record.outcome.as_str(), &record.call_id, record.reason.as_deref().unwrap_or("-"));
-    let digest = record.digest.get(..15).unwrap_or_default();
+    let digest = record.digest.as_deref().and_then(|digest| digest.get(..15)).unwrap_or_default();
     println!("  record: {outcome:<9} {call} {digest}… by {who}: {reason}");
 }
 

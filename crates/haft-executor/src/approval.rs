@@ -19,7 +19,6 @@
 //! it is never used twice; a verdict is never dropped without being returned to the application; and every wait for a
 //! verdict ends.
 
-mod audit;
 mod decision;
 mod digest;
 mod gate;
@@ -37,7 +36,6 @@ mod suspended;
 mod verdict;
 mod waiting;
 
-pub use self::audit::{AuditRecord, DenialRecord};
 pub use self::decision::Decision;
 pub(crate) use self::gate::{AtGate, Gate, digest_of};
 pub use self::memory::ApprovalMemory;
@@ -45,7 +43,7 @@ pub use self::plan::CallPlan;
 pub(crate) use self::question::{AskingCall, check_question, check_questions, check_reply};
 pub use self::queue::{Receipt, VerdictQueue, VerdictSender};
 pub use self::queue_plan::QueuePlan;
-pub use self::record::{ApprovalOutcome, ApprovalRecord};
+pub use self::record::{ApprovalOutcome, AuditRecord};
 pub use self::requested_call::RequestedCall;
 pub(crate) use self::requested_call::{Planned, PriorApproval, PriorQuestion, PriorState};
 pub(crate) use self::ruling::Ruling;

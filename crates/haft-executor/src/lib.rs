@@ -53,7 +53,7 @@
 //!   how; [`Permit`] and [`Approve`] decide; [`Dispatch`] runs calls on any source.
 //! - Asking people: [`ApprovalPolicy`] says about which calls, [`ApprovalRequest`](haft_core::ApprovalRequest) and
 //!   [`Verdict`](haft_core::Verdict) are the question and the verdict; [`VerdictQueue`], [`Toolkit::plan_from_map`], [`Suspend`] and [`Toolkit::resume`] are ways between them;
-//!   [`ApprovalMemory`], [`SigningKeys`] and [`ApprovalRecord`] what is kept.
+//!   [`ApprovalMemory`], [`SigningKeys`] and [`AuditRecord`] what is kept.
 //! - Conversations: the items, turns and histories that calls are part of are in the crate `haft-core`.
 
 // tools, what runs them and what they need
@@ -78,9 +78,9 @@ mod toolkit;
 
 pub use self::ambient::{Ambient, AmbientScope, CarriedAmbient};
 pub use self::approval::{
-    ApprovalMemory, ApprovalOutcome, ApprovalRecord, AuditRecord, CallPlan, Decision, DenialRecord, QueuePlan, Receipt,
-    RejectedVerdict, RequestedCall, SigningKeyError, SigningKeys, Suspended, SuspendedError, VerdictFault,
-    VerdictQueue, VerdictSender, WaitingCall,
+    ApprovalMemory, ApprovalOutcome, AuditRecord, CallPlan, Decision, QueuePlan, Receipt, RejectedVerdict,
+    RequestedCall, SigningKeyError, SigningKeys, Suspended, SuspendedError, VerdictFault, VerdictQueue, VerdictSender,
+    WaitingCall,
 };
 pub use self::backoff::Backoff;
 pub use self::cancellation::Cancellation;
@@ -105,10 +105,10 @@ pub use self::service::{
 pub use self::source::{Changed, Mapped, Merged, SharedToolkit, Snapshot, SourceFault, ToolSource};
 pub use self::tool::arguments::CallArguments;
 pub use self::tool::{
-    ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, CountedContent, DecidedLater, DecidedNow, DecidingNeed,
-    DefinitionError, DefinitionFault, EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Inferred,
-    IntoApprovalNeed, MAX_NAME_LEN, MissingHandler, NameFault, OnOverflow, Open, OutputCap, PolicyError,
-    ProviderDefinition, ProviderTool, RefineError, SchemaPart, Slot, Tool, ToolBuilder, ToolIdentity, ToolKind,
+    ApprovalCx, ApprovalNeed, ApprovalPolicy, Concurrency, CountedContent, DefinitionError, DefinitionFault,
+    EmitBuffer, EmptyParams, ExecutionLimits, FailureMode, Fixed, Inferred, IntoApprovalNeed, MAX_NAME_LEN,
+    MissingHandler, NameFault, OnOverflow, Open, OutputCap, ProviderDefinition, ProviderTool, RefineError, SchemaPart,
+    Slot, Tool, ToolBuilder, ToolIdentity, ToolKind,
 };
 pub use self::toolkit::{
     AmbiguousTool, ComposeError, DuplicateToolName, DynamicTools, KitType, MissingToolService, NamespaceError,

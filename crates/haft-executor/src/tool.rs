@@ -44,9 +44,7 @@ use haft_core::{Annotations, ContentPart, Dialect, RenderFault, Rendered, ToolCa
 use haft_schema::{Issues, JsonText, Schema};
 use serde_json::Value;
 
-pub use self::approval::{
-    ApprovalCx, ApprovalNeed, ApprovalPolicy, DecidedLater, DecidedNow, DecidingNeed, IntoApprovalNeed, PolicyError,
-};
+pub use self::approval::{ApprovalCx, ApprovalNeed, ApprovalPolicy, IntoApprovalNeed};
 pub use self::builder::ToolBuilder;
 use self::definition::Definition;
 pub use self::empty_params::EmptyParams;

@@ -8,6 +8,22 @@
 //!                                     function, queue, or another process
 //! ```
 //!
+//! | term | meaning |
+//! |---|---|
+//! | [`ApprovalPolicy`] | decides from the arguments, and an [`ApprovalCx`], whether a call needs approval: an [`ApprovalNeed`] |
+//! | [`ApprovalRequest`] | asks about one call, as data |
+//! | [`Verdict`] | answers a request |
+//! | [`Approve`] | an approver: it returns an [`ApprovalAnswer`], which is a verdict, *later*, or *no answer* |
+//! | [`VerdictQueue`] | an approver that waits for what [`VerdictSender`]s send |
+//! | [`Suspended`] | a run whose calls wait for verdicts, as data; the approver [`Suspend`] makes one |
+//! | [`RejectedVerdict`] | a verdict that does not fit, with its [`VerdictFault`] |
+//! | [`ApprovalMemory`] | keeps verdicts that hold for more than one call |
+//! | [`SigningKeys`] | sign requests, so that clients can't change them |
+//! | [`AuditRecord`] | what became of a request, and which calls a permit denied |
+//!
+//! The other names are what these hold and how they fail. Plans are in [`haft::run`](crate::run), questions that a
+//! running call asks in [`haft::tool`](crate::tool).
+//!
 //! A tool or a run says which calls require approval: `#[tool(approval = …)]`, `.needs_approval(policy)`,
 //! [`RunOptions::policy`](crate::run::RunOptions::policy). A policy is a function of the arguments and an
 //! [`ApprovalCx`] (caller, conversation, services, extensions): it returns a `bool`, an [`ApprovalNeed`] or a `Result`
@@ -82,8 +98,7 @@ pub use haft_core::{
 };
 #[doc(inline)]
 pub use haft_executor::{
-    ApprovalAnswer, ApprovalCx, ApprovalMemory, ApprovalNeed, ApprovalOutcome, ApprovalPolicy, ApprovalRecord, Approve,
-    AuditRecord, CallPlan, DecidedLater, DecidedNow, DecidingNeed, Decision, DenialRecord, IntoApprovalNeed,
-    PolicyError, QueuePlan, Receipt, RejectedVerdict, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError,
+    ApprovalAnswer, ApprovalCx, ApprovalMemory, ApprovalNeed, ApprovalOutcome, ApprovalPolicy, Approve, AuditRecord,
+    IntoApprovalNeed, Receipt, RejectedVerdict, SigningKeyError, SigningKeys, Suspend, Suspended, SuspendedError,
     VerdictFault, VerdictQueue, VerdictSender,
 };

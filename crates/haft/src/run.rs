@@ -203,8 +203,8 @@ pub use haft_core::{
 pub use haft_core::{FailureClass, RunId, ToolEvent, UnknownEvent};
 #[doc(inline)]
 pub use haft_executor::{
-    CallError, Continuation, Dispatch, FailureOrigin, HandlerResult, HandlerResults, Lane, Lanes, RequestedCall, Run,
-    RunCall, RunError, RunOptions, Step, TryRun, WaitingCall,
+    CallError, CallPlan, Continuation, Decision, Dispatch, FailureOrigin, HandlerResult, HandlerResults, Lane, Lanes,
+    QueuePlan, RequestedCall, Run, RunCall, RunError, RunOptions, Step, TryRun, WaitingCall,
 };
 // calls and results with the types of their tools
 #[doc(inline)]

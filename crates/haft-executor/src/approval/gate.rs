@@ -7,14 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use haft_core::{
-    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, Caller, FormatVersion, RunId, Timestamp, ToolCall,
-    Verdict,
+    ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, Caller, RunId, Timestamp, ToolCall, Verdict,
 };
 use haft_schema::isolation::isolated;
 
-use super::audit::{AuditRecord, DenialRecord};
 use super::memory::{ApprovalMemory, CallIdentity};
-use super::record::{ApprovalOutcome, ApprovalRecord};
+use super::record::{ApprovalOutcome, AuditRecord};
 use super::signing::SigningKeys;
 use super::verdict::VerdictFault;
 use crate::cx::Cx;
@@ -144,7 +142,7 @@ impl Gate {
     }
 
     /// Records the outcome of a request: as a tracing event, and by the auditors.
-    pub(crate) fn record(&self, record: impl FnOnce() -> ApprovalRecord) {
+    pub(crate) fn record(&self, record: impl FnOnce() -> AuditRecord) {
         let is_heard = is_heard!("haft::approval", tracing::Level::INFO);
         if self.auditors.is_empty() && !is_heard {
             return;
@@ -153,7 +151,7 @@ impl Gate {
         if is_heard {
             drop(isolated(|| log(&record)));
         }
-        self.audit(&AuditRecord::Approval(record));
+        self.audit(&record);
     }
 
     /// Records that a permit denied a call: as a tracing event, and by the auditors.
@@ -162,19 +160,12 @@ impl Gate {
         if self.auditors.is_empty() && !is_heard {
             return;
         }
-        let record = DenialRecord {
-            v: FormatVersion::default(),
-            call_id: call.call_id.clone(),
-            tool: call.name.clone(),
-            rule: rule.map(Into::into),
-            reason: reason.to_owned(),
-            caller: caller.cloned(),
-            recorded_at: self.time_of_record(),
-        };
+        let mut record = AuditRecord::forbidden(call, rule, reason, self.time_of_record());
+        record.caller = caller.cloned();
         if is_heard {
             drop(isolated(|| log_denial(&record)));
         }
-        self.audit(&AuditRecord::Denial(record));
+        self.audit(&record);
     }
 
     fn audit(&self, record: &AuditRecord) {
@@ -195,19 +186,19 @@ impl Gate {
         request: &ApprovalRequest,
         caller: Option<&Caller>,
         outcome: ApprovalOutcome,
-    ) -> ApprovalRecord {
-        let mut record = ApprovalRecord::new(request, outcome, self.time_of_record());
+    ) -> AuditRecord {
+        let mut record = AuditRecord::new(request, outcome, self.time_of_record());
         record.caller = caller.cloned();
         record
     }
 }
 
 /// Emits a record as a tracing event.
-fn log(record: &ApprovalRecord) {
+fn log(record: &AuditRecord) {
     tracing::info!(
         target: "haft::approval",
         outcome = record.outcome.as_str(),
-        request_id = record.request_id.as_str(),
+        request_id = record.request_id.as_ref().map(ApprovalId::as_str),
         call_id = record.call_id.as_str(),
         tool = record.tool,
         digest = record.digest,
@@ -219,12 +210,12 @@ fn log(record: &ApprovalRecord) {
 }
 
 /// Emits the record of a denied call as a tracing event.
-fn log_denial(record: &DenialRecord) {
+fn log_denial(record: &AuditRecord) {
     tracing::info!(
         target: "haft::permit",
         call_id = record.call_id.as_str(),
         tool = record.tool,
-        rule = record.rule,
+        rule = record.rule.as_ref().map(ApprovalRule::as_str),
         caller = record.caller.as_ref().map(Caller::as_str),
         "denied"
     );

@@ -1,40 +1,46 @@
-//! Audit records of approvals: the decision, its author, its time, the digest it covers and the rule that required it.
+//! Audit records of a run: the outcomes of approval requests, and the calls that a permit denied.
 //!
 //! Every approval request, including one that a remembered verdict resolves, ends with exactly one closing record.
 //! Other records may precede it: one when the call is suspended, and one for each rejected verdict that reached the
-//! run. A verdict that a queue or a loop rejects when it is submitted leaves no record. Records are passed to the
-//! auditors of the run and emitted as tracing events. They contain no arguments and no results.
+//! run. A verdict that a queue or a loop rejects when it is submitted leaves no record. The run passes records to its
+//! auditors and emits them as tracing events. They contain no arguments and no results.
+//!
+//! In JSON the `type` is `approval` or `denial`. Records without one are about approvals: earlier versions wrote no other.
 
 use haft_core::{
     ApprovalDecision, ApprovalId, ApprovalRequest, ApprovalRule, ApprovalScope, CallId, Caller, FormatVersion,
-    Timestamp, Verdict,
+    Timestamp, ToolCall, Verdict,
 };
 use haft_schema::isolation::isolated;
 use serde::{Deserialize, Serialize};
 
-/// The outcome of one approval request.
+/// A record for the auditors of a run, see [`RunOptions::audit`](crate::RunOptions::audit): an approval request's outcome,
+/// or a call that a permit denied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct ApprovalRecord {
+pub struct AuditRecord {
+    /// The outcome.
+    #[serde(flatten, with = "outcome_form")]
+    pub outcome: ApprovalOutcome,
     /// The format version.
     #[serde(default)]
     pub v: FormatVersion,
-    /// The id of the approval request.
-    pub request_id: ApprovalId,
+    /// The id of the approval request. Unset if a permit denied the call, before approval could be requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<ApprovalId>,
     /// The id of the call.
     pub call_id: CallId,
     /// The name of the tool.
     pub tool: String,
-    /// The digest that the request was bound to.
-    pub digest: String,
-    /// The rule that required approval.
+    /// The digest that the request was bound to. Unset if a permit denied the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// The rule that required approval, or the one that the permit [named](crate::Permission::by_rule).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<ApprovalRule>,
     /// The caller on whose behalf the call was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<Caller>,
-    /// The outcome.
-    pub outcome: ApprovalOutcome,
     /// The scope of the verdict.
     #[serde(default)]
     pub scope: ApprovalScope,
@@ -44,7 +50,7 @@ pub struct ApprovalRecord {
     /// The time of the decision, as the verdict states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// The reason: that of the verdict, or a description of the error.
+    /// The reason: the verdict's, the permit's, or a description of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The digest of the arguments that replaced those of the model.
@@ -55,7 +61,7 @@ pub struct ApprovalRecord {
     pub recorded_at: Timestamp,
 }
 
-/// The outcome of an approval request.
+/// The outcome of an approval request, or of the permits before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -82,20 +88,40 @@ pub enum ApprovalOutcome {
     NoApprover,
     /// The call was suspended: it waits, and no decision was made yet.
     Suspended,
+    /// Approval was not requested: a permit denied the call, failed to decide, or [hides](crate::Permit::sees) the tool.
+    Forbidden,
 }
 
-impl ApprovalRecord {
+impl AuditRecord {
     /// Creates a record without a verdict.
     pub(crate) fn new(request: &ApprovalRequest, outcome: ApprovalOutcome, recorded_at: Timestamp) -> Self {
         Self {
-            v: FormatVersion::default(),
-            request_id: request.request_id.clone(),
-            call_id: request.call_id.clone(),
-            tool: request.tool.clone(),
-            digest: request.digest.clone(),
+            request_id: Some(request.request_id.clone()),
+            digest: Some(request.digest.clone()),
             rule: request.rule.clone(),
-            caller: None,
+            ..Self::of_call(&request.call_id, &request.tool, outcome, recorded_at)
+        }
+    }
+
+    /// Creates the record of a call that a permit denied.
+    pub(crate) fn forbidden(call: &ToolCall, rule: Option<&str>, reason: &str, recorded_at: Timestamp) -> Self {
+        Self {
+            rule: rule.map(ApprovalRule::from),
+            reason: Some(reason.to_owned()),
+            ..Self::of_call(&call.call_id, &call.name, ApprovalOutcome::Forbidden, recorded_at)
+        }
+    }
+
+    fn of_call(call_id: &CallId, tool: &str, outcome: ApprovalOutcome, recorded_at: Timestamp) -> Self {
+        Self {
             outcome,
+            v: FormatVersion::default(),
+            request_id: None,
+            call_id: call_id.clone(),
+            tool: tool.to_owned(),
+            digest: None,
+            rule: None,
+            caller: None,
             scope: ApprovalScope::default(),
             who: None,
             at: None,
@@ -159,6 +185,49 @@ impl ApprovalOutcome {
             Self::Unanswered => "unanswered",
             Self::NoApprover => "no_approver",
             Self::Suspended => "suspended",
+            Self::Forbidden => "forbidden",
+        }
+    }
+}
+
+/// The outcome in JSON: the record's type, and the outcome of an approval request.
+mod outcome_form {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::ApprovalOutcome;
+
+    #[derive(Serialize, Deserialize)]
+    struct OutcomeForm {
+        #[serde(rename = "type", default)]
+        record: RecordType,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outcome: Option<ApprovalOutcome>,
+    }
+
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum RecordType {
+        #[default]
+        Approval,
+        Denial,
+    }
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    pub(super) fn serialize<S: Serializer>(outcome: &ApprovalOutcome, serializer: S) -> Result<S::Ok, S::Error> {
+        let form = match outcome {
+            ApprovalOutcome::Forbidden => OutcomeForm { record: RecordType::Denial, outcome: None },
+            outcome => OutcomeForm { record: RecordType::Approval, outcome: Some(*outcome) },
+        };
+        form.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ApprovalOutcome, D::Error> {
+        match OutcomeForm::deserialize(deserializer)? {
+            OutcomeForm { record: RecordType::Denial, .. } => Ok(ApprovalOutcome::Forbidden),
+            OutcomeForm { record: RecordType::Approval, outcome } => {
+                outcome.ok_or_else(|| D::Error::missing_field("outcome"))
+            }
         }
     }
 }

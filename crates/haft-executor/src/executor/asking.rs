@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::approve::{ApprovalAnswer, Approver};
 use super::option::RunOptions;
-use crate::approval::{ApprovalOutcome, ApprovalRecord, Gate, RejectedVerdict, VerdictFault, check_reply};
+use crate::approval::{ApprovalOutcome, AuditRecord, Gate, RejectedVerdict, VerdictFault, check_reply};
 use crate::cx::Cx;
 use crate::handler::BoxError;
 
@@ -205,8 +205,8 @@ impl OpenQuestion {
         let gate = self.asking.gate();
         gate.record(|| {
             let record = gate.new_record(&self.request, self.caller.as_ref(), outcome);
-            let record = verdict.into_iter().fold(record, ApprovalRecord::with_response);
-            reason.into_iter().fold(record, ApprovalRecord::with_reason)
+            let record = verdict.into_iter().fold(record, AuditRecord::with_response);
+            reason.into_iter().fold(record, AuditRecord::with_reason)
         });
     }
 }

@@ -96,21 +96,22 @@ pub enum ApprovalNeed {
         rule: Option<String>,
     },
     /// The policy failed, so the call requires approval.
-    Undecided(PolicyError),
+    Undecided {
+        /// The policy's error.
+        error: Arc<dyn Error + Send + Sync>,
+        /// The party that decides about the call all the same.
+        decider: Option<Decider>,
+    },
 }
 
 /// An error of a policy that could not decide.
-#[derive(Clone, Debug)]
-pub struct PolicyError {
-    error: Arc<Isolated<BoxError>>,
-    /// The party that decides about the call all the same.
-    pub(crate) decider: Option<Decider>,
-}
+#[derive(Debug)]
+struct PolicyError(Isolated<BoxError>);
 
 /// The return value of a policy function: a decision, or a future of one.
 ///
 /// A decision is a `bool`, where `true` requires approval, an [`ApprovalNeed`], or a `Result` of either, whose error
-/// requires approval. `M` only tells the two cases apart and is inferred.
+/// requires approval. `M` is the form of the decision, which is inferred: an [`ApprovalNeed`], or a future of one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the decision of an approval policy",
     label = "not a decision",
@@ -118,19 +119,8 @@ pub struct PolicyError {
 )]
 pub trait IntoApprovalNeed<M>: Send + 'static {
     /// Returns the decision, now or later.
-    fn into_need(self) -> DecidingNeed;
+    fn into_need(self) -> BoxFuture<ApprovalNeed>;
 }
-
-/// The decision of a policy function, made or pending. See [`IntoApprovalNeed`].
-pub struct DecidingNeed(BoxFuture<ApprovalNeed>);
-
-/// Marks a policy function that decides at once. See [`IntoApprovalNeed`].
-#[derive(Debug)]
-pub enum DecidedNow {}
-
-/// Marks a policy function that returns a future. See [`IntoApprovalNeed`].
-#[derive(Debug)]
-pub enum DecidedLater {}
 
 pub(super) type PolicyFn = dyn Fn(&CallArguments<'_>, ApprovalCx) -> BoxFuture<ApprovalNeed> + Send + Sync;
 
@@ -186,7 +176,7 @@ impl ApprovalPolicy {
     {
         let decide = Isolated::new(decide);
         Self(PolicyRule::When(Arc::new(move |arguments, cx| match arguments.decode::<P>() {
-            Ok(params) => decide(params, cx).into_need().0,
+            Ok(params) => decide(params, cx).into_need(),
             Err(error) => Box::pin(ready(ApprovalNeed::undecided(error))),
         })))
     }
@@ -372,18 +362,18 @@ impl ApprovalCx {
     }
 }
 
-impl<T: Into<ApprovalNeed> + Send + 'static> IntoApprovalNeed<DecidedNow> for T {
-    fn into_need(self) -> DecidingNeed {
-        DecidingNeed(Box::pin(ready(self.into())))
+impl<T: Into<ApprovalNeed> + Send + 'static> IntoApprovalNeed<ApprovalNeed> for T {
+    fn into_need(self) -> BoxFuture<ApprovalNeed> {
+        Box::pin(ready(self.into()))
     }
 }
 
-impl<F> IntoApprovalNeed<DecidedLater> for F
+impl<F> IntoApprovalNeed<BoxFuture<ApprovalNeed>> for F
 where
     F: Future<Output: Into<ApprovalNeed>> + Send + 'static,
 {
-    fn into_need(self) -> DecidingNeed {
-        DecidingNeed(Box::pin(async move { self.await.into() }))
+    fn into_need(self) -> BoxFuture<ApprovalNeed> {
+        Box::pin(async move { self.await.into() })
     }
 }
 
@@ -399,36 +389,20 @@ impl<T: Into<Self>, E: Into<BoxError>> From<Result<T, E>> for ApprovalNeed {
     fn from(decided: Result<T, E>) -> Self {
         match decided {
             Ok(need) => need.into(),
-            Err(error) => Self::undecided(error.into()),
+            Err(error) => Self::undecided(error),
         }
-    }
-}
-
-impl fmt::Debug for DecidingNeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("DecidingNeed(..)")
-    }
-}
-
-impl PolicyError {
-    pub(crate) fn new(error: impl Error + Send + Sync + 'static) -> Self {
-        Self::of(error.into())
-    }
-
-    fn of(error: BoxError) -> Self {
-        Self { error: Arc::new(Isolated::new(error)), decider: None }
     }
 }
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the approval policy failed: {}", **self.error)
+        write!(f, "the approval policy failed: {}", *self.0)
     }
 }
 
 impl Error for PolicyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&***self.error)
+        Some(&**self.0)
     }
 }
 
@@ -457,12 +431,12 @@ impl ApprovalNeed {
             Self::Needed => Self::NeededFrom { decider, rule: None },
             Self::NeededBy(rule) => Self::NeededFrom { decider, rule: Some(rule) },
             Self::NeededFrom { rule, .. } => Self::NeededFrom { decider, rule },
-            Self::Undecided(error) => Self::Undecided(PolicyError { decider: Some(decider), ..error }),
+            Self::Undecided { error, .. } => Self::Undecided { error, decider: Some(decider) },
         }
     }
 
-    fn undecided(error: BoxError) -> Self {
-        Self::Undecided(PolicyError::of(error))
+    pub(crate) fn undecided(error: impl Into<BoxError>) -> Self {
+        Self::Undecided { error: Arc::new(PolicyError(Isolated::new(error.into()))), decider: None }
     }
 }
 
@@ -505,8 +479,8 @@ mod tests {
     #[tokio::test]
     async fn a_policy_names_the_party_that_decides_also_when_it_fails() {
         let failing = ApprovalPolicy::when(|_: u8, _| Err::<bool, _>("no idea")).decided_by(Decider::Approvers);
-        let ApprovalNeed::Undecided(error) = ask(&failing, json!(1)).await else { panic!("it decided") };
-        assert_eq!(error.decider, Some(Decider::Approvers));
+        let ApprovalNeed::Undecided { decider, .. } = ask(&failing, json!(1)).await else { panic!("it decided") };
+        assert_eq!(decider, Some(Decider::Approvers));
         let large = ApprovalPolicy::when(|n: u8, _| n > 3).decided_by(Decider::Approvers);
         let either = large.or(ApprovalPolicy::always());
         assert!(either.is_always() && !either.is_plainly_always());
@@ -520,7 +494,7 @@ mod tests {
         let policy = ApprovalPolicy::when(|n: u8, _| async move { if n == 0 { Err("no idea") } else { Ok(false) } });
         let undecided = ask(&policy, json!(0)).await;
         assert!(undecided.is_needed());
-        assert!(matches!(undecided, ApprovalNeed::Undecided(error) if error.to_string().ends_with(": no idea")));
+        assert!(matches!(undecided, ApprovalNeed::Undecided { error, .. } if error.to_string().ends_with(": no idea")));
         assert!(!ask(&policy, json!(1)).await.is_needed());
     }
 
@@ -548,7 +522,7 @@ mod tests {
         });
         let cx = || ApprovalCx::new(&ToolCall::new("c1", "t", "{}"));
         let need = policy.needs_approval(&json!(4), cx()).await;
-        assert!(matches!(need, ApprovalNeed::Undecided(error) if error.to_string().contains("`u8`")));
+        assert!(matches!(need, ApprovalNeed::Undecided { error, .. } if error.to_string().contains("`u8`")));
         let with_service = cx().with_services(Services::new().with(3_u8));
         assert!(matches!(policy.needs_approval(&json!(4), with_service.clone()).await, ApprovalNeed::Needed));
         assert!(!policy.needs_approval(&json!(3), with_service.clone()).await.is_needed());
@@ -565,7 +539,7 @@ mod tests {
         let unreadable = ApprovalPolicy::when(|_: bool, _| false);
         let either = named.clone().or(unreadable);
         assert!(matches!(ask(&either, json!(1)).await, ApprovalNeed::NeededBy(rule) if rule == "one"));
-        assert!(matches!(ask(&either, json!(2)).await, ApprovalNeed::Undecided(_)));
+        assert!(matches!(ask(&either, json!(2)).await, ApprovalNeed::Undecided { .. }));
         assert!(matches!(ask(&either, json!(3)).await, ApprovalNeed::Needed));
         assert!(!ask(&named.clone().or(ApprovalPolicy::never()), json!(2)).await.is_needed());
         assert!(!ask(&ApprovalPolicy::never().or(named.clone()), json!(2)).await.is_needed());
@@ -578,6 +552,6 @@ mod tests {
     #[tokio::test]
     async fn arguments_that_the_policy_cannot_read_require_approval() {
         let policy = ApprovalPolicy::when(|_: u8, _| async { false });
-        assert!(matches!(ask(&policy, json!("text")).await, ApprovalNeed::Undecided(_)));
+        assert!(matches!(ask(&policy, json!("text")).await, ApprovalNeed::Undecided { .. }));
     }
 }

@@ -1,7 +1,7 @@
 //! Values that the previous version stored. The files beside this one were written by it.
 
 use haft_core::{ApprovalRequest, FailureKind, ToolDescriptor, ToolEvent, ToolOutput, ToolResult};
-use haft_executor::{ApprovalRecord, AuditRecord, RunOptions, Suspend, Suspended, Tool, Toolkit, VerdictFault};
+use haft_executor::{AuditRecord, RunOptions, Suspend, Suspended, Tool, Toolkit, VerdictFault};
 use serde_json::{Value, json};
 
 const SUSPENDED: &str = include_str!("previous_version/suspended.json");
@@ -89,16 +89,31 @@ fn a_descriptor_is_read() {
 
 /// The auditor received approvals alone, and their records named no type.
 #[test]
-fn a_record_of_an_approval_is_read_as_either_type() {
-    let record: ApprovalRecord = serde_json::from_str(RECORD).unwrap();
-    assert_eq!(record.outcome.as_str(), "suspended");
+fn a_record_without_a_type_is_about_an_approval() {
     let read: AuditRecord = serde_json::from_str(RECORD).unwrap();
-    assert_eq!(read.approval(), Some(&record));
+    assert_eq!(read.outcome.as_str(), "suspended");
+    assert!(read.request_id.is_some());
     let mut written = serde_json::to_value(&read).unwrap();
     assert_eq!(written["type"], "approval");
     written.as_object_mut().unwrap().remove("type");
     assert_eq!(written, serde_json::from_str::<Value>(RECORD).unwrap());
     assert!(serde_json::from_value::<AuditRecord>(json!({"v": 1})).is_err());
+    written.as_object_mut().unwrap().remove("outcome");
+    assert!(serde_json::from_value::<AuditRecord>(written).is_err());
+}
+
+#[test]
+fn a_record_of_a_denial_is_read() {
+    let denial = json!({
+        "type": "denial", "v": 1, "call_id": "c1", "tool": "mint", "rule": "at-most", "reason": "too much",
+        "caller": "ana", "recorded_at": 1_000
+    });
+    let read: AuditRecord = serde_json::from_value(denial.clone()).unwrap();
+    assert_eq!((read.outcome.as_str(), read.request_id.as_ref()), ("forbidden", None));
+    let mut written = serde_json::to_value(&read).unwrap();
+    written.as_object_mut().unwrap().remove("scope");
+    assert_eq!(written, denial);
+    assert!(serde_json::from_value::<AuditRecord>(json!({"type": "other", "call_id": "c1"})).is_err());
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::executor::option::{RunOptions, ToolPolicies};
 use crate::executor::run_approvals::Suspending;
 use crate::handler::{BoxError, BoxFuture, invalid_input};
 use crate::tool::arguments::{Arguments, CallArguments};
-use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, PolicyError, Tool};
+use crate::tool::{ApprovalCx, ApprovalNeed, ApprovalPolicy, NO_APPROVAL, Tool};
 
 /// The message to the model about a call that was not approved.
 const NOT_APPROVED: &str = "this call requires approval and was not approved";
@@ -186,9 +186,8 @@ impl CallState {
         step_cx: StepCx<'_>,
         need: Result<(ApprovalNeed, ApprovalRule), Panicked>,
     ) -> Result<Transition, ToolFailure> {
-        let (need, rule) = need.unwrap_or_else(|panicked| {
-            (ApprovalNeed::Undecided(PolicyError::new(panicked)), ApprovalRule::PolicyFailed)
-        });
+        let (need, rule) =
+            need.unwrap_or_else(|panicked| (ApprovalNeed::undecided(panicked), ApprovalRule::PolicyFailed));
         let (rule, decider, cause) = match need {
             ApprovalNeed::NotNeeded => {
                 if step_cx.is_planning {
@@ -201,7 +200,7 @@ impl CallState {
             ApprovalNeed::NeededFrom { decider, rule: named } => {
                 (named.map_or(rule, ApprovalRule::Other), Some(decider), None)
             }
-            ApprovalNeed::Undecided(error) => (ApprovalRule::PolicyFailed, error.decider, Some(error)),
+            ApprovalNeed::Undecided { error, decider } => (ApprovalRule::PolicyFailed, decider, Some(error)),
         };
         gated.bind_digest(call, step_cx);
         let gate = step_cx.options.gate();
@@ -442,7 +441,7 @@ async fn any_needed(needs: Vec<(Isolated<BoxFuture<ApprovalNeed>>, ApprovalRule)
 }
 
 fn undecided(panicked: Panicked) -> BoxFuture<ApprovalNeed> {
-    Box::pin(ready(ApprovalNeed::Undecided(PolicyError::new(panicked))))
+    Box::pin(ready(ApprovalNeed::undecided(panicked)))
 }
 
 /// Returns the longest time to wait for an answer: one that arrives after the request has expired could not be used.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use haft_core::{ApprovalRequest, ApprovalRule, ApprovalScope, Timestamp, ToolCall, ToolEvent, Verdict};
 use haft_executor::{
-    ApprovalAnswer, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, ApprovalRecord, Cx, Permission, RunOptions,
-    Suspend, Tool,
+    ApprovalAnswer, ApprovalMemory, ApprovalOutcome, ApprovalPolicy, AuditRecord, Cx, Permission, RunOptions, Suspend,
+    Tool,
 };
 use serde_json::json;
 use tracing::field::{Field, Visit};
@@ -21,18 +21,20 @@ use crate::executing::{calls, kit};
 
 /// The records of a run.
 #[derive(Clone, Default)]
-struct Book(Arc<Mutex<Vec<ApprovalRecord>>>);
+struct Book(Arc<Mutex<Vec<AuditRecord>>>);
 
 impl Book {
     /// Returns options that record into it, with a fixed clock.
     fn open(&self) -> RunOptions {
         let Self(records) = self.clone();
         let options = RunOptions::new().caller("ana").approval_clock(|| Timestamp::from_unix_millis(1_000));
-        options.audit(move |record| records.lock().unwrap().extend(record.approval().cloned()))
+        options.audit(move |record| {
+            records.lock().unwrap().extend(Some(record.clone()).filter(|record| record.request_id.is_some()));
+        })
     }
 
     /// Returns the records since the last call of this function.
-    fn records(&self) -> Vec<ApprovalRecord> {
+    fn records(&self) -> Vec<AuditRecord> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 
@@ -72,7 +74,7 @@ async fn every_verdict_is_recorded_once_in_every_way() {
             let pay = kit.get("pay").unwrap();
             assert_eq!(record.outcome, outcome, "{way:?}");
             assert_eq!((record.call_id.as_str(), &*record.tool), ("c1", "pay"));
-            assert_eq!(record.digest, pay.approval_digest(&json!(5)));
+            assert_eq!(record.digest, Some(pay.approval_digest(&json!(5))));
             assert_eq!(record.edited_digest, edited.map(|cents| pay.approval_digest(&json!(cents))), "{way:?}");
             assert_eq!(record.who.as_deref(), Some("bob"), "{way:?}");
             assert_eq!(record.at, Some(Timestamp::from_unix_millis(77)), "{way:?}");
@@ -192,7 +194,7 @@ async fn a_resumed_request_is_closed_whatever_the_outcome_of_its_call() {
             let [record] = &book.records()[..] else { panic!() };
             assert_eq!(record.outcome.as_str(), if has_verdict { "rejected" } else { "unanswered" });
             assert_eq!(record.who.as_deref(), has_verdict.then_some("bob"));
-            assert_eq!(record.request_id, suspended.pending().next().unwrap().request_id);
+            assert_eq!(record.request_id.as_ref(), Some(&suspended.pending().next().unwrap().request_id));
         }
     }
 }

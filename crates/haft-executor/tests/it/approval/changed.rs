@@ -34,7 +34,7 @@ async fn a_changed_definition_voids_the_verdict_and_approval_is_requested_again(
         let records = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&records);
         let options = RunOptions::new().audit(move |record| {
-            noted.lock().unwrap().extend(record.approval().map(|record| (record.request_id.clone(), record.outcome)));
+            noted.lock().unwrap().push((record.request_id.clone().unwrap(), record.outcome));
         });
         let options = approver.map_or(options.clone(), |approver| options.approvals(approver));
 

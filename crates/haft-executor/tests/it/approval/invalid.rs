@@ -36,7 +36,7 @@ fn audited() -> (RunOptions, Records) {
     let records = Records::default();
     let noted = Arc::clone(&records);
     let options = RunOptions::new().audit(move |record| {
-        noted.lock().unwrap().extend(record.approval().map(|record| (record.outcome, record.reason.clone())));
+        noted.lock().unwrap().push((record.outcome, record.reason.clone()));
     });
     (options, records)
 }

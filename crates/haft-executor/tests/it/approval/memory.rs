@@ -336,7 +336,7 @@ async fn a_resumed_call_uses_remembered_verdicts() {
     let suspended = suspend(&kit, &options, &calls([("pay", "5"), ("pay", "6"), ("refund", "7")])).await;
     let first = suspended.pending().next().unwrap().approve().scope(ApprovalScope::ThisTool);
     let options = options.audit(move |record| {
-        noting.lock().unwrap().extend(record.approval().map(|record| (record.call_id.clone(), record.outcome)));
+        noting.lock().unwrap().push((record.call_id.clone(), record.outcome));
     });
     let run = kit.resume_with(suspended, [first], options.approvals(Suspend));
     let still = run.collect_or_suspend().await.unwrap_err();

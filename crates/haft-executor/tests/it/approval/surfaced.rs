@@ -121,7 +121,7 @@ async fn a_verdict_on_a_signal_is_remembered_recorded_and_bound_to_its_arguments
     let noting = Arc::clone(&records);
     let options = asking(|request| request.approve().scope(ApprovalScope::TheseArguments))
         .approval_memory(&memory)
-        .audit(move |record| noting.lock().unwrap().extend(record.approval().map(|record| record.outcome)));
+        .audit(move |record| noting.lock().unwrap().push(record.outcome));
     surfacing().run_with(calls([("halt", "1")]), options.clone()).collect_results().await;
     let remembering = options.approvals(never_asked);
     let results = surfacing().run_with(calls([("halt", "1")]), remembering).collect_results().await;

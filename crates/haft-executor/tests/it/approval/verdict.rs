@@ -210,7 +210,7 @@ async fn no_approval_is_requested_for_rejected_arguments() {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let noting = Arc::clone(&asked);
         let options = RunOptions::new().audit(move |record| {
-            noting.lock().unwrap().extend(record.approval().map(|record| record.call_id.to_string()));
+            noting.lock().unwrap().push(record.call_id.to_string());
         });
         let results = way.results(&kit, &options, &bad, ApprovalRequest::approve).await;
         let invalid = "input_validation_error";

@@ -6,8 +6,8 @@ use std::time::Duration;
 use haft_core::{FailureKind, Outcome, ToolEvent};
 use haft_core::{ToolFailure, ToolOutput, ToolResult};
 use haft_executor::{
-    ApprovalAnswer, ApprovalOutcome, AuditRecord, Concurrency, ExecutionLimits, ForwardCx, Lanes, Next, Request,
-    VerdictFault, VerdictQueue, Wait,
+    ApprovalAnswer, ApprovalOutcome, Concurrency, ExecutionLimits, ForwardCx, Lanes, Next, Request, VerdictFault,
+    VerdictQueue, Wait,
 };
 use tokio::time::sleep;
 
@@ -209,9 +209,7 @@ async fn a_call_is_cancelled_while_it_waits() {
     let kit = sum_kit(&Log::default());
     let (_sender, queue) = VerdictQueue::new();
     let options = RunOptions::new().approvals(queue.clone()).audit(move |record| {
-        if let AuditRecord::Approval(record) = record {
-            kept.lock().unwrap().push(record.outcome);
-        }
+        kept.lock().unwrap().push(record.outcome);
     });
     let mut run = kit.run_with([call(1)], options);
     assert!(matches!(run.next().await, Some(ToolEvent::ApprovalRequested { .. })));

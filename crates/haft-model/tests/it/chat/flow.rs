@@ -96,9 +96,7 @@ async fn a_verdict_needs_the_id_of_its_request_only_and_counts_once() {
     let log = Diary::default();
     let audited = log.clone();
     let audit = move |record: &AuditRecord| {
-        if let AuditRecord::Approval(record) = record {
-            audited.note(format!("{:?} by {}", record.outcome, record.who.as_deref().unwrap_or("nobody")));
-        }
+        audited.note(format!("{:?} by {}", record.outcome, record.who.as_deref().unwrap_or("nobody")));
     };
     let options = RunOptions::new().caller("bob").audit(audit);
     let chat = Chat::new(desk.agent, MemoryStore::new());

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use haft_core::Caller;
 use haft_executor::{
-    ApprovalPolicy, AuditRecord, Cx, Permission, RunOptions, Services, SharedToolkit, SigningKeys, Suspend,
-    VerdictFault,
+    ApprovalOutcome, ApprovalPolicy, AuditRecord, Cx, Permission, RunOptions, Services, SharedToolkit, SigningKeys,
+    Suspend, VerdictFault,
 };
 use haft_model::{ScriptedModel, ScriptedTurn, StateError};
 
@@ -137,12 +137,11 @@ async fn a_resumed_call_is_subject_to_the_options_of_its_start() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let records = Arc::clone(&log);
     let audit = move |record: &AuditRecord| {
-        records.lock().unwrap().push(match record {
-            AuditRecord::Approval(record) => format!("{:?}", record.outcome),
-            AuditRecord::Denial(record) => {
-                format!("{:?} by {:?}", record.caller.as_ref().unwrap(), record.rule.as_ref().unwrap())
+        records.lock().unwrap().push(match record.outcome {
+            ApprovalOutcome::Forbidden => {
+                format!("{:?} by {:?}", record.caller.as_ref().unwrap(), record.rule.as_ref().unwrap().as_str())
             }
-            _ => unreachable!("no other record"),
+            outcome => format!("{outcome:?}"),
         });
     };
     let agent = TurnLoop::new(model, desk()).options(RunOptions::new().approvals(Suspend));

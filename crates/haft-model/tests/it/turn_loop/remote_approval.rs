@@ -196,8 +196,11 @@ async fn every_verdict_is_audited() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let records = Arc::clone(&log);
     let audit = move |record: &haft_executor::AuditRecord| {
-        let haft_executor::AuditRecord::Approval(record) = record else { return };
-        records.lock().unwrap().push((record.request_id.to_string(), record.outcome, record.caller.is_some()));
+        records.lock().unwrap().push((
+            record.request_id.as_ref().unwrap().to_string(),
+            record.outcome,
+            record.caller.is_some(),
+        ));
     };
     let agent = agent(&script()).options(RunOptions::new().caller("ana").audit(audit));
     let mut state = finish(&agent, request()).await.state;
@@ -215,10 +218,7 @@ async fn a_verdict_is_accepted_once_however_often_the_state_is_started() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let records = Arc::clone(&log);
     let audit = move |record: &haft_executor::AuditRecord| {
-        records
-            .lock()
-            .unwrap()
-            .extend(record.approval().map(|record| format!("{} {:?}", record.request_id, record.outcome)));
+        records.lock().unwrap().push(format!("{} {:?}", record.request_id.as_ref().unwrap(), record.outcome));
     };
     let broken = ModelError::Authentication { message: "no such key".into() };
     let model = ScriptedModel::default().then(asking(&["r1", "r2"])).then(broken).then("done");
@@ -273,7 +273,7 @@ async fn a_verdict_that_expired_unused_is_replaced_by_a_denial_in_the_same_start
     let records = Arc::clone(&log);
     let at = |millis| RunOptions::new().approval_clock(move || Timestamp::from_unix_millis(millis));
     let agent = agent(&model).options(RunOptions::new().audit(move |record: &haft_executor::AuditRecord| {
-        records.lock().unwrap().extend(record.approval().map(|record| record.outcome));
+        records.lock().unwrap().push(record.outcome);
     }));
     let mut state = agent.start_with(request(), at(1)).finish().await.state;
     agent.verdict_with(&mut state, request_at().approve(), at(5)).unwrap();

@@ -20,7 +20,7 @@ async fn asked_by(policy: &ApprovalPolicy, arguments: Value) -> String {
     match need(policy, arguments).await {
         ApprovalNeed::NotNeeded => "-".to_owned(),
         ApprovalNeed::NeededBy(rule) => rule,
-        ApprovalNeed::Undecided(_) => "?".to_owned(),
+        ApprovalNeed::Undecided { .. } => "?".to_owned(),
         other => panic!("{other:?}"),
     }
 }
@@ -67,7 +67,9 @@ async fn expressions_decide_by_arguments_and_every_doubt_asks() {
     for (arguments, expected) in table {
         assert_eq!(asked_by(&policy, arguments.clone()).await, expected, "{arguments}");
     }
-    let ApprovalNeed::Undecided(error) = need(&policy, json!({"to": "DE"})).await else { panic!("it is decided") };
+    let ApprovalNeed::Undecided { error, .. } = need(&policy, json!({"to": "DE"})).await else {
+        panic!("it is decided")
+    };
     assert!(error.to_string().contains("the approval rule `large`"), "{error}");
     let policy = rules.policy_for(&name("bank/close"), &any()).unwrap();
     assert_eq!(asked_by(&policy, json!({"cents": 1})).await, "close");

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use haft_core::{ApprovalRequest, Timestamp, ToolCall, ToolEvent, Verdict};
 use haft_executor::{
-    ApprovalMemory, ApprovalPolicy, ApprovalRecord, Cx, Dispatch, Run, RunOptions, SharedToolkit, SigningKeys,
-    Suspended, Tool, Toolkit,
+    ApprovalMemory, ApprovalPolicy, AuditRecord, Cx, Dispatch, Run, RunOptions, SharedToolkit, SigningKeys, Suspended,
+    Tool, Toolkit,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,7 +40,7 @@ pub(super) struct Sights {
     pub(super) questions: Vec<ApprovalRequest>,
     /// The id of a call and its outcome, for every output.
     pub(super) outputs: Vec<(String, String)>,
-    pub(super) records: Vec<ApprovalRecord>,
+    pub(super) records: Vec<AuditRecord>,
 }
 
 /// The state that the rounds of a case share.
@@ -192,7 +192,7 @@ impl Bench {
     /// Returns the options of a round, without its approver.
     pub(super) fn options(&self, round: &Round) -> RunOptions {
         let seen = self.seen.clone();
-        self.unaudited(round).audit(move |record| seen.note(|sights| sights.records.extend(record.approval().cloned())))
+        self.unaudited(round).audit(move |record| seen.note(|sights| sights.records.push(record.clone())))
     }
 
     /// Returns the same options without an auditor.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use haft_executor::{ApprovalOutcome, ApprovalRecord, RejectedVerdict, VerdictFault};
+use haft_executor::{ApprovalOutcome, AuditRecord, RejectedVerdict, VerdictFault};
 use haft_schema::Issues;
 
 use super::bench::{Bench, Sights};
@@ -109,12 +109,12 @@ fn check_records(sights: &Sights, model: &Model, audited: Audited) -> Result<(),
     let mut latest = BTreeMap::new();
     for record in sights.records.iter().filter(|record| record.outcome != ApprovalOutcome::Suspended) {
         let about = if audited == Audited::All { "" } else { record.call_id.as_str() };
-        let earlier: Option<&ApprovalRecord> = latest.insert((record.request_id.as_str(), about), record);
+        let earlier: Option<&AuditRecord> = latest.insert((record.request_id.clone().unwrap(), about), record);
         let is_open = earlier.is_none_or(|earlier| earlier.outcome == ApprovalOutcome::Rejected);
         ensure(is_open, || format!("{record:?} is the second record, after {earlier:?}"))?;
     }
     for question in sights.questions.iter().filter(|_| audited == Audited::All) {
-        ensure(latest.contains_key(&(question.request_id.as_str(), "")), || format!("{question:?} has no record"))?;
+        ensure(latest.contains_key(&(question.request_id.clone(), "")), || format!("{question:?} has no record"))?;
     }
     let is_yes = |outcome| {
         use ApprovalOutcome::{Approved, Edited, Remembered};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use haft_core::{ApprovalRequest, ToolCall, Verdict};
-use haft_executor::{ApprovalOutcome, ApprovalRecord};
+use haft_executor::{ApprovalOutcome, AuditRecord};
 use tokio::time::{sleep, timeout};
 
 use super::bench::Bench;
@@ -136,7 +136,7 @@ impl Planned<'_> {
     /// Checks that a request which a plan returns is suspended, and not closed.
     fn check_put_off(&mut self, questions: &[ApprovalRequest]) {
         for question in questions {
-            let is_about = |record: &&ApprovalRecord| record.request_id == question.request_id;
+            let is_about = |record: &&AuditRecord| record.request_id.as_ref() == Some(&question.request_id);
             let outcomes: Vec<_> = self
                 .bench
                 .seen
