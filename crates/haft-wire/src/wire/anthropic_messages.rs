@@ -13,6 +13,7 @@
 //! list: server tool calls with their results, and block types that this version does not know.
 
 mod error;
+mod recognition;
 mod request;
 mod response;
 mod stream;

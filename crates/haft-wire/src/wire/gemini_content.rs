@@ -13,6 +13,7 @@ mod error;
 mod finish;
 mod model;
 mod partial_args;
+mod recognition;
 mod request;
 mod response;
 mod stream;

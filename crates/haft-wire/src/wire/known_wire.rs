@@ -13,7 +13,7 @@ use crate::wire::anthropic_messages::AnthropicMessages;
 use crate::wire::gemini_content::GeminiContent;
 use crate::wire::openai_chat::OpenAiChat;
 use crate::wire::openai_responses::OpenAiResponses;
-use crate::wire::response::recognition;
+use crate::wire::response::recognition::{self, Recognition};
 
 macro_rules! wires {
     ($($(#[$doc:meta])* $wire:ident = $name:literal, $title:literal, $form:ident;)+) => {
@@ -60,6 +60,13 @@ macro_rules! wires {
             pub fn wire(self) -> Box<dyn Wire> {
                 match self {
                     $(Self::$wire => Box::new($form::new()),)+
+                }
+            }
+
+            /// Returns the members by which the wire's bodies are recognised.
+            pub(crate) fn recognition(self) -> Recognition {
+                match self {
+                    $(Self::$wire => $form::RECOGNITION,)+
                 }
             }
         }

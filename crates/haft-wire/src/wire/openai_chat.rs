@@ -10,6 +10,7 @@ mod lenient;
 mod message;
 mod quirk;
 mod reasoning_detail;
+mod recognition;
 mod request;
 mod response;
 mod stream;

@@ -1,6 +1,7 @@
 //! OpenAI's Responses API.
 
 mod error;
+mod recognition;
 mod request;
 mod response;
 mod stream;

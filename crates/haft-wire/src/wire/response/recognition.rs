@@ -1,8 +1,9 @@
 //! Finds a body's wire by its objects' members.
 //!
-//! Only member names and types at the root are read, and those in an error; everything below is skipped without
-//! recursion. What was read before a fault counts, so that a truncated body is recognised too. A body's texts decide
-//! nothing, except where a provider names an object's type with them.
+//! Each wire's folder declares by which members it is recognised. Only member names and types at the root are read, and
+//! those in an error; everything below is skipped without recursion. What was read before a fault counts, so that a
+//! truncated body is recognised too. A body's texts decide nothing, except where a provider names an object's type with
+//! them.
 //!
 //! A call from a plain file must never count as a response. Such a call has a `name` at its root, which no response
 //! has.
@@ -17,16 +18,22 @@ use crate::wire::response::text::Text;
 
 /// The number of server-sent event lines to read. Only a few are preceded by so many comments and unknown events.
 const LINES: usize = 256;
+/// The number of members to keep. No response has so many.
+const MOST_MEMBERS: usize = 256;
 
-/// The Messages API's events that no other API has.
-const ANTHROPIC_EVENTS: [&str; 6] = [
-    "message_start",
-    "content_block_start",
-    "content_block_delta",
-    "content_block_stop",
-    "message_delta",
-    "message_stop",
-];
+/// The marks that a wire's bodies are recognised by. The first wire that recognises a body counts, so each excludes the others' forms.
+pub(crate) struct Recognition {
+    /// Recognises a response, or a chunk that looks like one.
+    pub(crate) is_response: Mark,
+    /// Recognises an event that names its type.
+    pub(crate) is_event: Mark,
+    /// Recognises an error.
+    pub(crate) is_error: Mark,
+    /// Set if the API streams chunks as a JSON list.
+    pub(crate) streams_lists: bool,
+}
+
+type Mark = fn(&BodyMembers<'_>) -> bool;
 
 /// Returns a body's wire.
 pub(crate) fn recognise(body: &str) -> Option<KnownWire> {
@@ -45,52 +52,43 @@ fn data(line: &str) -> Option<&str> {
 
 fn whole(body: &str) -> Option<KnownWire> {
     let mut json = serde_json::Deserializer::from_str(body);
-    let mut marks = Marks::default();
-    let read = marks.read(&mut json);
+    let mut members = BodyMembers::default();
+    let read = members.read(&mut json);
     // If something follows an object, these are lines, which is how calls look.
     if read.is_ok() && json.end().is_err() {
         return None;
     }
-    marks.of_response().or_else(|| marks.of_error())
+    members.wire_by(|wire| wire.is_response).or_else(|| members.wire_by(|wire| wire.is_error))
 }
 
 fn event(data: &str) -> Option<KnownWire> {
-    let mut marks = Marks::default();
-    let _ = marks.read(&mut serde_json::Deserializer::from_str(data));
-    marks.of_event().or_else(|| marks.of_response()).or_else(|| marks.of_error())
+    let mut members = BodyMembers::default();
+    let _ = members.read(&mut serde_json::Deserializer::from_str(data));
+    let marks: [fn(&Recognition) -> Mark; 3] = [|wire| wire.is_event, |wire| wire.is_response, |wire| wire.is_error];
+    marks.into_iter().find_map(|mark| members.wire_by(mark))
 }
 
-/// Returns a list's wire by its first element. Only Gemini streams as a list.
+/// Returns a list's wire by its first element.
 fn first_chunk(body: &str) -> Option<KnownWire> {
-    let mut marks = Marks::default();
-    let _ = serde_json::Deserializer::from_str(body).deserialize_seq(First(&mut marks));
-    marks.of_response().or_else(|| marks.of_error()).filter(|wire| *wire == KnownWire::Gemini)
+    let mut members = BodyMembers::default();
+    let _ = serde_json::Deserializer::from_str(body).deserialize_seq(First(&mut members));
+    let wire = members.wire_by(|wire| wire.is_response).or_else(|| members.wire_by(|wire| wire.is_error));
+    wire.filter(|wire| wire.recognition().streams_lists)
 }
 
-/// The members by which an object is recognised.
+/// The members by which an object is recognised. Null ones are left out.
 #[derive(Debug, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "independent members, each of which is there or not")]
-struct Marks<'b> {
-    object: Option<Text<'b>>,
-    kind: Option<Text<'b>>,
-    has_choices: bool,
-    has_output: bool,
-    has_status: bool,
-    has_model: bool,
-    has_end: bool,
-    has_candidates: bool,
+pub(crate) struct BodyMembers<'b> {
+    found: Vec<(Place, Text<'b>, MemberValue<'b>)>,
     has_name: bool,
-    has_sequence_number: bool,
-    error: Option<ErrorForm>,
 }
 
-/// An error's form.
+/// The object that a member belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ErrorForm {
-    /// An object or a text, as from most providers.
-    Plain,
-    /// An object with a numeric `code` or a `status`, as from Google.
-    Google,
+enum Place {
+    Root,
+    /// The member `error` at the root.
+    Error,
 }
 
 /// A member's value, as far as it matters.
@@ -104,107 +102,96 @@ enum MemberValue<'b> {
     Other,
 }
 
-impl<'b> Marks<'b> {
+impl<'b> BodyMembers<'b> {
     fn read<D: Deserializer<'b>>(&mut self, json: D) -> Result<(), D::Error> {
-        json.deserialize_map(RootMembers(|name: &str, value| self.note(name, value)))
+        json.deserialize_map(Object(Place::Root, |place, name, value| self.note(place, name, value)))
     }
 
-    fn note(&mut self, name: &str, value: MemberValue<'b>) {
-        match (name, value) {
-            (_, MemberValue::Null) => {}
-            ("object", MemberValue::Text(text)) => self.object = Some(text),
-            ("type", MemberValue::Text(text)) => self.kind = Some(text),
-            ("status", MemberValue::Text(_)) => self.has_status = true,
-            ("model", MemberValue::Text(_)) => self.has_model = true,
-            ("choices", MemberValue::List) => self.has_choices = true,
-            ("output", MemberValue::List) => self.has_output = true,
-            ("candidates", MemberValue::List) | ("usageMetadata" | "promptFeedback", MemberValue::Object) => {
-                self.has_candidates = true;
-            }
-            ("stop_reason", MemberValue::Text(_)) | ("usage", MemberValue::Object) => self.has_end = true,
-            ("sequence_number", MemberValue::Number) => self.has_sequence_number = true,
-            ("name", _) => self.has_name = true,
-            // An error's members are noted with this prefix.
-            ("error", MemberValue::Object | MemberValue::Text(_)) => {
-                self.error.get_or_insert(ErrorForm::Plain);
-            }
-            ("error.code", MemberValue::Number) | ("error.status", MemberValue::Text(_)) => {
-                self.error = Some(ErrorForm::Google);
-            }
-            _ => {}
+    fn note(&mut self, place: Place, name: Text<'b>, value: MemberValue<'b>) {
+        if matches!(value, MemberValue::Null) {
+            return;
+        }
+        self.has_name |= place == Place::Root && name.as_str() == "name";
+        if self.found.len() < MOST_MEMBERS {
+            self.found.push((place, name, value));
         }
     }
 
-    fn object(&self) -> &str {
-        self.object.as_ref().map_or("", Text::as_str)
+    /// Returns the first wire with this mark.
+    fn wire_by(&self, mark: fn(&Recognition) -> Mark) -> Option<KnownWire> {
+        let mut wires = KnownWire::ALL.into_iter().filter(|_| !self.has_name);
+        wires.find(|wire| mark(&wire.recognition())(self))
     }
 
-    fn kind(&self) -> &str {
-        self.kind.as_ref().map_or("", Text::as_str)
-    }
-
-    /// Returns the wire for a response, or for a chunk that looks like one.
-    fn of_response(&self) -> Option<KnownWire> {
-        let is_message = self.kind() == "message" && (self.has_model || self.has_end);
-        match self.object() {
-            _ if self.has_name => None,
-            "response" => Some(KnownWire::OpenAi),
-            "chat.completion" | "chat.completion.chunk" => Some(KnownWire::OpenAiChat),
-            "" if self.has_candidates => Some(KnownWire::Gemini),
-            "" if self.has_choices => Some(KnownWire::OpenAiChat),
-            "" if is_message => Some(KnownWire::Anthropic),
-            "" if self.has_output && self.has_status => Some(KnownWire::OpenAi),
+    /// Returns a text at the root; empty if there is none.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        let text = self.values(Place::Root, name).filter_map(|value| match value {
+            MemberValue::Text(text) => Some(text.as_str()),
             _ => None,
-        }
+        });
+        text.last().unwrap_or_default()
     }
 
-    /// Returns the wire for an event that names its type.
-    fn of_event(&self) -> Option<KnownWire> {
-        match self.kind() {
-            _ if self.has_name => None,
-            kind if kind.starts_with("response.") => Some(KnownWire::OpenAi),
-            kind if ANTHROPIC_EVENTS.contains(&kind) => Some(KnownWire::Anthropic),
-            "error" if self.has_sequence_number || self.error.is_none() => Some(KnownWire::OpenAi),
-            _ => None,
-        }
+    pub(crate) fn has_text(&self, name: &str) -> bool {
+        self.values(Place::Root, name).any(|value| matches!(value, MemberValue::Text(_)))
     }
 
-    /// Returns an error's wire.
-    fn of_error(&self) -> Option<KnownWire> {
-        match (self.error?, self.kind()) {
-            _ if self.has_name => None,
-            (_, "error") => Some(KnownWire::Anthropic),
-            (ErrorForm::Google, _) => Some(KnownWire::Gemini),
-            (ErrorForm::Plain, _) => Some(KnownWire::OpenAi),
-        }
+    pub(crate) fn has_number(&self, name: &str) -> bool {
+        self.values(Place::Root, name).any(|value| matches!(value, MemberValue::Number))
+    }
+
+    pub(crate) fn has_list(&self, name: &str) -> bool {
+        self.values(Place::Root, name).any(|value| matches!(value, MemberValue::List))
+    }
+
+    pub(crate) fn has_object(&self, name: &str) -> bool {
+        self.values(Place::Root, name).any(|value| matches!(value, MemberValue::Object))
+    }
+
+    /// Reports whether there is an error: an object, or a text.
+    pub(crate) fn has_error(&self) -> bool {
+        self.has_object("error") || self.has_text("error")
+    }
+
+    /// Reports whether the error has Google's form: an object with a numeric `code` or a `status`.
+    pub(crate) fn has_google_error(&self) -> bool {
+        let has_code = self.values(Place::Error, "code").any(|value| matches!(value, MemberValue::Number));
+        has_code || self.values(Place::Error, "status").any(|value| matches!(value, MemberValue::Text(_)))
+    }
+
+    fn values(&self, place: Place, name: &str) -> impl Iterator<Item = &MemberValue<'b>> {
+        let is_it = move |found: &&(Place, Text<'b>, MemberValue<'b>)| found.0 == place && found.1.as_str() == name;
+        self.found.iter().filter(is_it).map(|(_, _, value)| value)
     }
 }
 
 /// Reads an object's members, and notes each as soon as its value's type is known.
-struct RootMembers<N>(N);
+struct Object<N>(Place, N);
 
-impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for RootMembers<N> {
+impl<'de, N: FnMut(Place, Text<'de>, MemberValue<'de>)> Visitor<'de> for Object<N> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key::<Text<'_>>()? {
-            map.next_value_seed(Member { name: name.as_str(), note: &mut self.0 })?;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self(place, mut note) = self;
+        while let Some(name) = map.next_key::<Text<'de>>()? {
+            map.next_value_seed(Member { place, name, note: &mut note })?;
         }
         Ok(())
     }
 }
 
 /// Reads one member's value.
-struct Member<'n, N> {
-    name: &'n str,
+struct Member<'n, 'b, N> {
+    place: Place,
+    name: Text<'b>,
     note: &'n mut N,
 }
 
-impl<'de, N: FnMut(&str, MemberValue<'de>)> DeserializeSeed<'de> for Member<'_, N> {
+impl<'de, N: FnMut(Place, Text<'de>, MemberValue<'de>)> DeserializeSeed<'de> for Member<'_, 'de, N> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
@@ -212,13 +199,13 @@ impl<'de, N: FnMut(&str, MemberValue<'de>)> DeserializeSeed<'de> for Member<'_, 
     }
 }
 
-impl<'de, N: FnMut(&str, MemberValue<'de>)> Member<'_, N> {
+impl<'de, N: FnMut(Place, Text<'de>, MemberValue<'de>)> Member<'_, 'de, N> {
     fn note(self, value: MemberValue<'de>) {
-        (self.note)(self.name, value);
+        (self.note)(self.place, self.name, value);
     }
 }
 
-impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for Member<'_, N> {
+impl<'de, N: FnMut(Place, Text<'de>, MemberValue<'de>)> Visitor<'de> for Member<'_, 'de, N> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -268,13 +255,14 @@ impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for Member<'_, N> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let (is_error, note) = (self.name == "error", self.note);
-        note(self.name, MemberValue::Object);
-        while let Some(name) = map.next_key::<Text<'_>>()? {
-            match name.as_str() {
-                "code" if is_error => map.next_value_seed(Member { name: "error.code", note: &mut *note })?,
-                "status" if is_error => map.next_value_seed(Member { name: "error.status", note: &mut *note })?,
-                _ => drop(map.next_value::<IgnoredAny>()?),
+        let Self { place, name, note } = self;
+        let is_error = place == Place::Root && name.as_str() == "error";
+        note(place, name, MemberValue::Object);
+        while let Some(name) = map.next_key::<Text<'de>>()? {
+            if is_error {
+                map.next_value_seed(Member { place: Place::Error, name, note: &mut *note })?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(())
@@ -282,7 +270,7 @@ impl<'de, N: FnMut(&str, MemberValue<'de>)> Visitor<'de> for Member<'_, N> {
 }
 
 /// Reads a list's first element and skips the others.
-struct First<'m, 'b>(&'m mut Marks<'b>);
+struct First<'m, 'b>(&'m mut BodyMembers<'b>);
 
 impl<'de> Visitor<'de> for First<'_, 'de> {
     type Value = ();
