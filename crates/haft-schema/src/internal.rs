@@ -3,6 +3,6 @@
 pub use crate::issue::{CharBoundary, OperatorCause, TypeError};
 pub use crate::nearest::{SUGGESTED, ranked};
 pub use crate::schema::{
-    INEXACT, OUTPUT_DEPTH, encode_unchecked, nests_within, read_tree, rounded_integer, states_nothing, tree,
+    INEXACT, OUTPUT_DEPTH, encode_unchecked, nests_within, numbers, read_tree, rounded_integer, states_nothing, tree,
     unambiguous_tree,
 };

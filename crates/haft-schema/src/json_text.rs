@@ -6,7 +6,8 @@
 use std::fmt;
 use std::slice;
 
-use serde::de::DeserializeOwned;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, DeserializeOwned, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -159,10 +160,63 @@ impl Serialize for JsonText {
     }
 }
 
-/// Deserializes by way of a [`Value`], so that it also works inside tagged enums, where a borrowed raw value is not
-/// available.
+/// The name under which this crate's own deserializer passes a value's text on, as bytes.
+pub(crate) const JSON_TEXT: &str = "$haft_schema::private::JsonText";
+
+/// Arguments that a [`Schema`](crate::Schema) decodes keep their text, so no number is rounded. Anything else is read
+/// by way of a [`Value`], so that it also works inside tagged enums, where a borrowed raw value is not available.
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        tree(deserializer).map(Self::from)
+        deserializer.deserialize_newtype_struct(JSON_TEXT, JsonTextVisitor)
+    }
+}
+
+/// Reads the text of a value as bytes, and all else into a tree.
+struct JsonTextVisitor;
+
+macro_rules! visit_by_tree {
+    ($($method:ident: $type:ty)*) => {$(
+        fn $method<E: de::Error>(self, value: $type) -> Result<JsonText, E> {
+            tree(value.into_deserializer()).map(JsonText::from)
+        }
+    )*};
+}
+
+impl<'de> Visitor<'de> for JsonTextVisitor {
+    type Value = JsonText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    visit_by_tree! { visit_bool: bool visit_i64: i64 visit_u64: u64 visit_f64: f64 visit_str: &str visit_string: String }
+
+    fn visit_bytes<E: de::Error>(self, text: &[u8]) -> Result<JsonText, E> {
+        let value: &RawValue = serde_json::from_slice(text).map_err(E::custom)?;
+        Ok(JsonText(value.get().to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<JsonText, E> {
+        Ok(JsonText::null())
+    }
+
+    fn visit_none<E>(self) -> Result<JsonText, E> {
+        Ok(JsonText::null())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<JsonText, D::Error> {
+        tree(deserializer).map(JsonText::from)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<JsonText, D::Error> {
+        tree(deserializer).map(JsonText::from)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<JsonText, A::Error> {
+        tree(SeqAccessDeserializer::new(access)).map(JsonText::from)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<JsonText, A::Error> {
+        tree(MapAccessDeserializer::new(access)).map(JsonText::from)
     }
 }

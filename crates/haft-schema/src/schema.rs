@@ -71,7 +71,7 @@ use self::node::{ANY, Arena};
 pub use self::read::Decoded;
 use self::read::Purpose;
 pub use self::reshape::{Reshape, ReshapeCase, ReshapeId, ReshapeKind, ReshapeMember};
-pub use self::scan::{nests_within, rounded_integer};
+pub use self::scan::{nests_within, numbers, rounded_integer};
 pub use self::subschema::{AppliesTo, Subschema, Subschemas};
 pub(crate) use self::tree::read_written;
 pub use self::tree::{read as read_tree, tree, unambiguous_tree};

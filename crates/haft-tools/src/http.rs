@@ -39,6 +39,7 @@ mod auth;
 mod body;
 mod content;
 mod credential;
+mod exact;
 mod exchange;
 mod failure;
 mod header;
@@ -57,7 +58,7 @@ mod tool;
 mod value;
 
 pub use self::auth::{ClientAuthStyle, ClientCredentials, HttpAuth};
-pub use self::body::{BodyFormat, BodyMapping, BodySource};
+pub use self::body::{BodyFormat, BodyMapping, BodySource, FormField};
 pub use self::failure::{HttpStatusError, HttpStatusFailure};
 pub use self::kind::HttpKind;
 pub(crate) use self::mapping::pointer;

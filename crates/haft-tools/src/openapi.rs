@@ -30,11 +30,12 @@ mod schema;
 mod security;
 mod server;
 mod skip;
+mod style;
 mod text;
 
 pub use self::document::OpenApi;
 pub use self::error::OpenApiError;
-pub use self::import::{Imported, ImportedOperation};
+pub use self::import::{Imported, ImportedOperation, LossyPart};
 pub use self::kind::OpenApiKind;
 pub use self::options::{ImportOptions, OutputCheck, SchemeCredential};
 pub use self::schema::Loosened;

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use haft::approval::{ApprovalAnswer, ApprovalDecision, ApprovalMemory, ApprovalRequest, ApprovalScope, Approve};
 use haft::run::RunOptions;
-use haft::schema::JsonText;
+use haft::schema::{DecodeOptions, JsonText};
 use haft::tool::{BoxError, Cx, Tool};
 use inquire::{InquireError, Select, Text};
 
@@ -251,8 +251,8 @@ async fn edit(claim: &ScreenClaim, tool: Option<&Tool>, draft: &mut Draft) -> Op
 fn checked(tool: Option<&Tool>, text: &str) -> Result<JsonText, Vec<String>> {
     let json = JsonText::parse(text).map_err(|error| vec![format!("not valid JSON: {error}")])?;
     let Some(tool) = tool else { return Ok(json) };
-    let value = json.to_value();
-    let issues = tool.parameters().check(&value).err().or_else(|| presentation::effect(tool, &value)?.err());
+    let checked = tool.parameters().check_arguments(text, &DecodeOptions::default());
+    let issues = checked.err().or_else(|| presentation::effect(tool, &json)?.err());
     match issues {
         None => Ok(json),
         Some(issues) => Err(presentation::issue_lines(issues.iter()).collect()),

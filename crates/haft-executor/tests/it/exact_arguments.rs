@@ -282,3 +282,30 @@ async fn approved_arguments_are_not_replaced_by_invalid_ones() {
         assert!(is_ok || came(&result) == "denied", "{}", came(&result));
     }
 }
+
+/// Text keeps what a tree would round, at the root and in a field, whatever the schema says about numbers.
+#[tokio::test]
+async fn handlers_that_take_text_receive_every_digit() {
+    #[derive(Deserialize)]
+    struct Field {
+        body: JsonText,
+    }
+    let schema = || json!({"type": "object", "properties": {"body": {"properties": {"id": {"type": "integer"}}}}});
+    let root = Tool::dynamic("root").params_json(schema());
+    let root = root.handler(|text: JsonText, _cx| async move { text.to_string() }).unwrap();
+    let field = Tool::dynamic("field").params_json(schema());
+    let field = field.handler(|Field { body }: Field, _cx| async move { body.to_string() }).unwrap();
+    let kit = Toolkit::new().with(root).unwrap().with(field).unwrap();
+    let body = r#"{"id":123456789012345678901,"other":[123456789012345678901,0.10000000000000000000001],"n":1}"#;
+    let text = format!(r#"{{"body":{body}}}"#);
+    for (tool, expected) in [("root", &*text), ("field", body)] {
+        let result = kit.run_call(&ToolCall::new("c", tool, &*text)).await;
+        assert_eq!(result.value().unwrap().to_value(), expected, "{result:?}");
+        let invalid = kit.run_call(&ToolCall::new("c", tool, r#"{"body":{"id":1.5}}"#)).await;
+        assert!(!invalid.is_ok());
+        let doubled = kit.run_call(&ToolCall::new("c", tool, r#"{"body":{"id":1,"id":2}}"#)).await;
+        assert!(!doubled.is_ok());
+        let whole = kit.run_call(&ToolCall::new("c", tool, r#"{"body":{"id":3.0}}"#)).await;
+        assert!(whole.value().unwrap().to_value().as_str().unwrap().contains(r#"{"id":3}"#), "{whole:?}");
+    }
+}

@@ -13,13 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_core::Annotation;
-use haft_schema::Issues;
-use serde_json::{Map, Value};
+use haft_schema::{Issues, JsonText};
 
 use super::command_line::command_line;
 
 /// The function from arguments to an effect.
-type Preview = dyn Fn(&Map<String, Value>) -> Result<CallEffect, Issues> + Send + Sync;
+type Preview = dyn Fn(&JsonText) -> Result<CallEffect, Issues> + Send + Sync;
 
 /// The effect of a tool's calls: with variables, and with a call's arguments. It is a tool annotation; descriptors do
 /// not contain it.
@@ -39,14 +38,14 @@ type Preview = dyn Fn(&Map<String, Value>) -> Result<CallEffect, Issues> + Send 
 ///     secrets: Vec::new(),
 /// };
 /// let preview = CallPreview::new(list("{folder}"), move |arguments| {
-///     Ok(list(arguments["folder"].as_str().unwrap_or(".")))
+///     Ok(list(arguments.to_value()["folder"].as_str().unwrap_or(".")))
 /// });
 /// let tool = Tool::dynamic("list").params_json(json!({"type": "object"})).annotate(preview);
 /// let tool = tool.handler(|_: serde_json::Value, _cx| async {})?;
 ///
 /// let preview = tool.annotations().get::<CallPreview>().unwrap();
 /// assert_eq!(preview.template().facts()[0].text, "ls {folder}");
-/// let effect = preview.effect(json!({"folder": "a b"}).as_object().unwrap())?;
+/// let effect = preview.effect(&json!({"folder": "a b"}).into())?;
 /// let facts: Vec<String> = effect.facts().iter().map(|fact| format!("{}: {}", fact.label, fact.text)).collect();
 /// assert_eq!(facts, ["runs: ls \"a b\"", "in: /srv"]);
 /// # Ok::<_, Box<dyn std::error::Error>>(())
@@ -155,7 +154,7 @@ impl CallPreview {
     /// Creates a preview from the effect with its variables, and a function that fills in a call's arguments.
     pub fn new(
         template: CallEffect,
-        effect: impl Fn(&Map<String, Value>) -> Result<CallEffect, Issues> + Send + Sync + 'static,
+        effect: impl Fn(&JsonText) -> Result<CallEffect, Issues> + Send + Sync + 'static,
     ) -> Self {
         Self { template: Arc::new(template), effect: Arc::new(effect) }
     }
@@ -167,7 +166,7 @@ impl CallPreview {
     }
 
     /// Returns a call's effect with these arguments, or the reasons why the tool rejects them.
-    pub fn effect(&self, arguments: &Map<String, Value>) -> Result<CallEffect, Issues> {
+    pub fn effect(&self, arguments: &JsonText) -> Result<CallEffect, Issues> {
         (self.effect)(arguments)
     }
 }

@@ -18,10 +18,15 @@ pub fn rounded_integer(text: &str) -> Option<&str> {
     })
 }
 
+/// Returns the numbers in `text` as they are written, in their order.
+pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    Tokens::new(text).filter_map(|token| token.number())
+}
+
 /// Returns the integers beyond 64 bits; none if this build's values keep every digit.
 fn wide_integers(text: &str) -> impl Iterator<Item = &str> {
     let text = if number_token().is_some() { "" } else { text };
-    Tokens::new(text).filter_map(|token| token.number().filter(|number| is_wide(number)))
+    numbers(text).filter(|number| is_wide(number))
 }
 
 /// Returns the nesting depth of arrays and objects in `text`.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use haft_core::ToolCall;
 use haft_executor::{Cx, ForwardCx, Tool, ToolBuilder};
 use haft_registry::{CallEffect, CallPreview, EntryError, EntryFault, Reach, Recipient, Secrets, StartedCommand};
-use haft_schema::{Issue, Issues};
+use haft_schema::{Issue, Issues, JsonText};
 use serde_json::{Map, Value, json};
 
 use super::environment::Environment;
@@ -246,7 +246,11 @@ impl CommandTool {
         let argv = self.argv.clone();
         let plan = Arc::new(self.plan(&mut faults));
         let previewed = Arc::clone(&plan);
-        let effect = move |arguments: &_| Ok(previewed.effect(previewed.started(arguments)?));
+        let effect = move |arguments: &JsonText| {
+            let arguments = arguments.to_value();
+            let none = Map::new();
+            Ok(previewed.effect(previewed.started(arguments.as_object().unwrap_or(&none))?))
+        };
         builder = builder.annotate(CallPreview::new(plan.effect(argv), effect));
         if !plan.environment.secrets.is_empty() {
             builder = builder.depends_on::<Secrets>();

@@ -1,8 +1,12 @@
 //! Request bodies.
 
+use std::collections::BTreeMap;
+
 use haft_http::Method;
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use super::parameter::ParameterStyle;
 
 /// A request body: where it comes from and how it is written.
 ///
@@ -20,6 +24,29 @@ pub struct BodyMapping {
     /// The body's format.
     pub format: BodyFormat,
     /// The header `content-type`, replacing the format's own.
+    pub content_type: Option<String>,
+    /// The notations of a form's fields, by their names. Those of all others are the format's.
+    pub fields: BTreeMap<String, FormField>,
+}
+
+/// The notation of a form's field.
+///
+/// ```
+/// use haft_tools::http::{BodyFormat, BodyMapping, FormField, ParameterStyle};
+///
+/// let items = FormField::styled(ParameterStyle::DeepObject);
+/// let form = BodyMapping::argument("body", BodyFormat::Form).field("items", items);
+/// assert_eq!(form.fields["items"].style, Some(ParameterStyle::DeepObject));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FormField {
+    /// The notation. Without one, arrays repeat the name, and objects are written as JSON.
+    pub style: Option<ParameterStyle>,
+    /// True if reserved characters such as `/` and `:` stay as they are in a URL-encoded form.
+    pub allow_reserved: bool,
+    /// The media type of the field's parts in a multipart form. Without one, it is `application/json` for arrays and
+    /// objects that are written as JSON, and unset for texts.
     pub content_type: Option<String>,
 }
 
@@ -56,19 +83,19 @@ impl BodyMapping {
     /// Creates a request without a body.
     #[must_use]
     pub fn none() -> Self {
-        Self { source: BodySource::None, format: BodyFormat::Json, content_type: None }
+        Self { source: BodySource::None, format: BodyFormat::Json, content_type: None, fields: BTreeMap::new() }
     }
 
     /// Creates a body from the arguments that nothing else uses.
     #[must_use]
     pub fn rest(format: BodyFormat) -> Self {
-        Self { source: BodySource::RestOrEmpty, format, content_type: None }
+        Self { source: BodySource::RestOrEmpty, format, content_type: None, fields: BTreeMap::new() }
     }
 
     /// Creates a body from one argument.
     #[must_use]
     pub fn argument(argument: impl Into<String>, format: BodyFormat) -> Self {
-        Self { source: BodySource::Argument(argument.into()), format, content_type: None }
+        Self { source: BodySource::Argument(argument.into()), format, content_type: None, fields: BTreeMap::new() }
     }
 
     /// Returns the default body for a method: none if requests with the method usually have no body, else the arguments
@@ -79,6 +106,35 @@ impl BodyMapping {
     }
 
     /// Sets the header `content-type`, replacing the format's own. The `multipart/form-data` boundary is added.
+    #[must_use]
+    pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
+        self.content_type = Some(content_type.into());
+        self
+    }
+
+    /// Sets the notation of a form's field.
+    #[must_use]
+    pub fn field(mut self, name: impl Into<String>, field: FormField) -> Self {
+        self.fields.insert(name.into(), field);
+        self
+    }
+}
+
+impl FormField {
+    /// Creates a field with this notation.
+    #[must_use]
+    pub fn styled(style: ParameterStyle) -> Self {
+        Self { style: Some(style), ..Self::default() }
+    }
+
+    /// Leaves reserved characters in a URL-encoded form as they are.
+    #[must_use]
+    pub fn allow_reserved(mut self) -> Self {
+        self.allow_reserved = true;
+        self
+    }
+
+    /// Sets the media type of the field's parts in a multipart form.
     #[must_use]
     pub fn content_type(mut self, content_type: impl Into<String>) -> Self {
         self.content_type = Some(content_type.into());

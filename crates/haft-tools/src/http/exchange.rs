@@ -6,13 +6,14 @@ use haft_core::{FailureKind, ToolFailure, ToolOutput};
 use haft_executor::{Cx, HandlerError};
 use haft_http::{GuardedClient, HttpRequest, Method, SizeLimits, Timeouts};
 use haft_registry::CallEffect;
-use haft_schema::Issues;
-use serde_json::{Map, Value};
+use haft_schema::{Issue, Issues, JsonText};
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::auth::HttpAuth;
 use super::content::ContentMapping;
 use super::credential::Credentials;
+use super::exact::ExactValue;
 use super::failure::{AttemptError, HttpStatusFailure, Repetition, Retry};
 use super::mapping::{PreparedRequest, RequestMapping};
 use super::response::{ErrorDetail, StatusOutcome, StatusRule};
@@ -39,9 +40,12 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// Sends the request for these arguments, again if necessary, and returns its response's result.
-    pub(super) async fn call(&self, arguments: &Value, cx: &Cx) -> Result<ToolOutput, HandlerError<HttpStatusFailure>> {
-        let none = Map::new();
-        let request = self.mapping.prepare(arguments.as_object().unwrap_or(&none)).map_err(|issues| {
+    pub(super) async fn call(
+        &self,
+        arguments: &JsonText,
+        cx: &Cx,
+    ) -> Result<ToolOutput, HandlerError<HttpStatusFailure>> {
+        let request = self.request(arguments).map_err(|issues| {
             HandlerError::opaque(ToolFailure::with_issues(FailureKind::InputValidationError, issues))
         })?;
         match cx.run_until_cancelled(self.attempts(&request, cx)).await {
@@ -51,8 +55,8 @@ impl Exchange {
     }
 
     /// Returns what a call with these arguments sends, or the reasons why they are rejected.
-    pub(super) fn effect(&self, arguments: &Map<String, Value>) -> Result<CallEffect, Issues> {
-        let PreparedRequest { url, query, mut headers, cookies, body } = self.mapping.prepare(arguments)?;
+    pub(super) fn effect(&self, arguments: &JsonText) -> Result<CallEffect, Issues> {
+        let PreparedRequest { url, query, mut headers, cookies, body } = self.request(arguments)?;
         if !cookies.is_empty() {
             let cookies: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
             headers.push(("cookie".to_owned(), cookies.join("; ")));
@@ -65,6 +69,13 @@ impl Exchange {
             body: body.map(|body| String::from_utf8_lossy(&body.bytes).into_owned()),
             secrets: self.auth.iter().map(|auth| auth.secret_name().to_owned()).collect(),
         })
+    }
+
+    /// Writes the request for these arguments.
+    fn request(&self, arguments: &JsonText) -> Result<PreparedRequest, Issues> {
+        let arguments = ExactValue::parse(arguments.as_str())
+            .map_err(|error| Issues::new(vec![Issue::new("", "json", format!("must be JSON: {error}"))]))?;
+        self.mapping.prepare(&arguments)
     }
 
     async fn attempts(

@@ -1,23 +1,24 @@
 //! The mapping from arguments to a request, checked.
 
 mod check;
+mod form;
 mod multipart;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use haft_http::Bytes;
 use haft_schema::{Issue, Issues};
 use oauth2::url::Url;
 use percent_encoding::percent_decode_str;
-use serde_json::{Map, Value};
 
-use self::multipart::multipart;
-use super::body::{BodyFormat, BodyMapping, BodySource};
+use super::body::{BodyMapping, BodySource};
+use super::exact::ExactValue;
 use super::header;
 use super::parameter::{ParameterPlace, ParameterStyle, RequestParameter};
-use super::template::{UrlTemplate, escaped};
+use super::template::{Escape, UrlTemplate, escaped};
 use super::tool::RequestConstant;
-use super::value::{pairs, scalar, single};
+use super::value::{EmptyText, Inexpressible, Notation, pairs, single};
 
 /// The mapping from arguments to a request. Its faults were reported when it was built.
 #[derive(Debug)]
@@ -70,13 +71,13 @@ pub(super) struct PreparedBody {
 
 impl RequestMapping {
     /// Writes the request for these arguments.
-    pub(super) fn prepare(&self, arguments: &Map<String, Value>) -> Result<PreparedRequest, Issues> {
+    pub(super) fn prepare(&self, arguments: &ExactValue) -> Result<PreparedRequest, Issues> {
         let mut issues = Vec::new();
         let url = self.write_url(arguments).unwrap_or_else(|issue| {
             issues.push(issue);
             String::new()
         });
-        let value = |name: &str| arguments.get(name).unwrap_or(&Value::Null);
+        let value = |name: &str| arguments.get(name).unwrap_or(&ExactValue::Null);
         let mut request = PreparedRequest {
             url,
             query: self.url.expand_query(value),
@@ -101,20 +102,25 @@ impl RequestMapping {
         if issues.is_empty() { Ok(request) } else { Err(Issues::new(issues)) }
     }
 
-    fn write_url(&self, arguments: &Map<String, Value>) -> Result<String, Issue> {
+    fn write_url(&self, arguments: &ExactValue) -> Result<String, Issue> {
         let of_path = |variable: &str| {
             let is_it = |parameter: &&RequestParameter| {
                 parameter.place == ParameterPlace::Path && parameter.wire_name == variable
             };
             self.parameters.iter().find(is_it)
         };
+        let fault = RefCell::new(None);
         let written = self.url.expand_path(|variable, escape| {
             let parameter = of_path(variable);
-            let value = parameter.and_then(|parameter| arguments.get(&parameter.argument)).unwrap_or(&Value::Null);
-            single(value, parameter.map_or(ParameterStyle::Comma, |parameter| parameter.style), escape)
-                .unwrap_or_default()
+            let value = parameter.and_then(|parameter| arguments.get(&parameter.argument));
+            let style = parameter.map_or(ParameterStyle::Comma, |parameter| parameter.style);
+            let text = single(variable, value.unwrap_or(&ExactValue::Null), style, escape);
+            text.map_err(|error| fault.replace(Some((variable.to_owned(), error)))).ok().flatten().unwrap_or_default()
         });
         let argument = |variable| of_path(variable).map_or(variable, |parameter| parameter.argument.as_str());
+        if let Some((variable, error)) = fault.into_inner() {
+            return Err(inexpressible(argument(&variable), &error));
+        }
         let url =
             written.map_err(|(variable, fault)| Issue::new(pointer(argument(variable)), "http", fault.to_string()))?;
         // The URL must be what was written, whatever a parser makes of it.
@@ -125,9 +131,14 @@ impl RequestMapping {
         }
     }
 
-    fn place(&self, parameter: &RequestParameter, value: &Value, request: &mut PreparedRequest) -> Result<(), Issue> {
-        let RequestParameter { argument, place, wire_name, style } = parameter;
-        if value.is_null() {
+    fn place(
+        &self,
+        parameter: &RequestParameter,
+        value: &ExactValue,
+        request: &mut PreparedRequest,
+    ) -> Result<(), Issue> {
+        let RequestParameter { argument, place, wire_name, style, .. } = parameter;
+        if *value == ExactValue::Null {
             return Ok(());
         }
         match place {
@@ -138,7 +149,8 @@ impl RequestMapping {
             }
             ParameterPlace::Cookie => request.cookies.extend(own_pairs(parameter, value, &self.taken.cookies)?),
             ParameterPlace::Header => {
-                let Some(text) = single(value, *style, str::to_owned) else { return Ok(()) };
+                let text = single(wire_name, value, *style, Escape::Nothing);
+                let Some(text) = text.map_err(|error| inexpressible(argument, &error))? else { return Ok(()) };
                 if !header::is_value(&text) {
                     let message = "must contain visible ASCII characters and spaces only, as it is sent in a header";
                     return Err(Issue::new(pointer(argument), "http", message));
@@ -150,8 +162,8 @@ impl RequestMapping {
     }
 
     /// Writes the arguments without their own place, and the body.
-    fn write_rest(&self, arguments: &Map<String, Value>, request: &mut PreparedRequest, issues: &mut Vec<Issue>) {
-        let rest = || arguments.iter().filter(|(name, _)| !self.placed.contains(*name));
+    fn write_rest(&self, arguments: &ExactValue, request: &mut PreparedRequest, issues: &mut Vec<Issue>) {
+        let rest = || arguments.members().iter().filter(|(name, _)| !self.placed.contains(name));
         match self.rest {
             Rest::Query => {
                 for (name, value) in rest() {
@@ -159,8 +171,12 @@ impl RequestMapping {
                         issues.push(Issue::new(pointer(name), "http", "is the name of another parameter; remove it"));
                         continue;
                     }
-                    let written = pairs(name, value, ParameterStyle::Repeat);
-                    request.query.extend(written.into_iter().map(|(name, value)| (name, Some(value))));
+                    match pairs(name, value, Notation::of(ParameterStyle::Repeat)) {
+                        Ok(written) => {
+                            request.query.extend(written.into_iter().map(|(name, value)| (name, Some(value))));
+                        }
+                        Err(error) => issues.push(inexpressible(name, &error)),
+                    }
                 }
             }
             Rest::Nowhere => {
@@ -170,43 +186,23 @@ impl RequestMapping {
             }
             Rest::Body => {}
         }
-        let body = match &self.body.source {
+        let (body, at) = match &self.body.source {
             BodySource::None => return,
             BodySource::Rest if rest().next().is_none() => return,
             BodySource::Rest | BodySource::RestOrEmpty => {
-                let members = rest().map(|(name, value)| (name.clone(), value.clone())).collect();
-                (Value::Object(members), String::new())
+                (ExactValue::Object(rest().cloned().collect()), String::new())
             }
             BodySource::Argument(name) => match arguments.get(name) {
-                None | Some(Value::Null) => return,
+                None | Some(ExactValue::Null) => return,
                 Some(value) => (value.clone(), pointer(name)),
             },
         };
-        match self.write_body(&body.0) {
-            Some(body) => request.body = Some(body),
-            None => issues.push(Issue::new(body.1, "http", "must be an object, as it is sent as a form")),
+        match form::body(&self.body, &body) {
+            Ok(body) => request.body = Some(body),
+            Err((name, message)) => {
+                issues.push(Issue::new(name.map_or(at.clone(), |name| at + &pointer(&name)), "http", message));
+            }
         }
-    }
-
-    /// Writes the body, or returns `None` if a form is not an object.
-    fn write_body(&self, value: &Value) -> Option<PreparedBody> {
-        let BodyMapping { format, content_type, .. } = &self.body;
-        let media_type = content_type.as_deref().unwrap_or(format.media_type());
-        let (content_type, bytes) = match format {
-            BodyFormat::Json => (media_type.to_owned(), value.to_string()),
-            BodyFormat::Text => (media_type.to_owned(), scalar(value).unwrap_or_default().into_owned()),
-            BodyFormat::Form => {
-                let members = value.as_object()?.iter();
-                let pairs = members.flat_map(|(name, value)| pairs(name, value, ParameterStyle::Repeat));
-                let texts: Vec<String> = pairs.map(|(name, value)| format!("{name}={value}")).collect();
-                (media_type.to_owned(), texts.join("&"))
-            }
-            BodyFormat::Multipart => {
-                let (boundary, text) = multipart(value.as_object()?);
-                (format!("{media_type}; boundary={boundary}"), text)
-            }
-        };
-        Some(PreparedBody { content_type, bytes: bytes.into() })
     }
 }
 
@@ -214,11 +210,17 @@ impl RequestMapping {
 /// another parameter, a constant or a secret.
 fn own_pairs(
     parameter: &RequestParameter,
-    value: &Value,
+    value: &ExactValue,
     taken: &BTreeSet<String>,
 ) -> Result<Vec<(String, String)>, Issue> {
-    let RequestParameter { argument, wire_name, style, .. } = parameter;
-    let written = pairs(wire_name, value, *style);
+    let RequestParameter { argument, place, wire_name, style, allow_reserved, allow_empty } = parameter;
+    let is_query = *place == ParameterPlace::Query;
+    let notation = Notation {
+        style: *style,
+        escape: if *allow_reserved && is_query { Escape::ButReserved } else { Escape::Full },
+        empty: if *allow_empty && is_query { EmptyText::Sent } else { EmptyText::Omitted },
+    };
+    let written = pairs(wire_name, value, notation).map_err(|error| inexpressible(argument, &error))?;
     if matches!(style, ParameterStyle::Spread | ParameterStyle::DeepObject) {
         let own = escaped(wire_name);
         if let Some((name, _)) = written.iter().find(|(name, _)| *name != own && taken.contains(name)) {
@@ -227,6 +229,11 @@ fn own_pairs(
         }
     }
     Ok(written)
+}
+
+/// Returns the issue with an argument that can't be written.
+fn inexpressible(argument: &str, error: &Inexpressible) -> Issue {
+    Issue::new(pointer(argument), "http", error.to_string())
 }
 
 /// Returns an argument's JSON Pointer.

@@ -19,6 +19,12 @@ pub struct RequestParameter {
     pub wire_name: String,
     /// The notation for values that are not scalars.
     pub style: ParameterStyle,
+    /// True if reserved characters such as `/` and `:` stay as they are in the query: `allowReserved` in OpenAPI. `&`,
+    /// `#`, `+` and `%` are always escaped, because they would change the request.
+    pub allow_reserved: bool,
+    /// True if an empty list or object is sent as `name=` in the query, instead of left out: `allowEmptyValue` in
+    /// OpenAPI.
+    pub allow_empty: bool,
 }
 
 /// A place in a request where an argument can go.
@@ -36,7 +42,8 @@ pub enum ParameterPlace {
 }
 
 /// The notation for arrays and objects. All styles write scalars alike: texts as they are, numbers and booleans as in
-/// JSON. `null` is omitted everywhere. Values that nest deeper than a style supports are written as JSON.
+/// JSON. `null` is omitted everywhere. Values that nest deeper than a style supports are written as JSON. A value that
+/// would be read as another one, such as a comma in a list in a header, fails the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParameterStyle {
@@ -53,8 +60,17 @@ pub enum ParameterStyle {
     Space,
     /// `1|2` for arrays, and as [`Comma`](Self::Comma) with bars for objects: `pipeDelimited` in OpenAPI.
     Pipe,
-    /// `a[key]=value` for objects, `a[key]=1&a[key]=2` for the arrays in them: `deepObject` in OpenAPI.
+    /// `a[key]=value` for objects, `a[]=1&a[]=2` for arrays, and `a[0][key]=value` for arrays of objects, at any depth up
+    /// to 16: `deepObject` in OpenAPI, which leaves arrays open.
     DeepObject,
+    /// `.1,2` for arrays, `.key,value` for objects: `label` in OpenAPI.
+    Label,
+    /// `.1.2` for arrays, `.key=value.key=value` for objects: `label` with `explode` in OpenAPI.
+    LabelPairs,
+    /// `;a=1,2` for arrays, `;a=key,value` for objects: `matrix` in OpenAPI.
+    Matrix,
+    /// `;a=1;a=2` for arrays, `;key=value;key=value` for objects: `matrix` with `explode` in OpenAPI.
+    MatrixPairs,
     /// Any value's JSON text, strings included: a parameter with `content` in OpenAPI.
     Json,
 }
@@ -69,7 +85,7 @@ impl RequestParameter {
             ParameterPlace::Path | ParameterPlace::Header => ParameterStyle::Comma,
             ParameterPlace::Query | ParameterPlace::Cookie => ParameterStyle::Repeat,
         };
-        Self { wire_name: argument.clone(), argument, place, style }
+        Self { wire_name: argument.clone(), argument, place, style, allow_reserved: false, allow_empty: false }
     }
 
     /// Creates a parameter for a variable in the path.
@@ -107,6 +123,20 @@ impl RequestParameter {
     #[must_use]
     pub fn style(mut self, style: ParameterStyle) -> Self {
         self.style = style;
+        self
+    }
+
+    /// Leaves reserved characters in the query as they are.
+    #[must_use]
+    pub fn allow_reserved(mut self) -> Self {
+        self.allow_reserved = true;
+        self
+    }
+
+    /// Sends empty lists and objects in the query as `name=`.
+    #[must_use]
+    pub fn allow_empty(mut self) -> Self {
+        self.allow_empty = true;
         self
     }
 }

@@ -8,7 +8,7 @@ use haft_core::{Destructive, Idempotent, IntoDescription, OpenWorld, Readonly};
 use haft_executor::{Cx, Open, Tool, ToolBuilder};
 use haft_http::{GuardedClient, Method};
 use haft_registry::{CallEffect, CallPreview, Entry, EntryError, EntryFault, Reach, Recipient, Secrets, ToolSettings};
-use haft_schema::{Schema, SchemaError};
+use haft_schema::{JsonText, Schema, SchemaError};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
@@ -324,7 +324,7 @@ impl HttpTool {
         if !self.auth.is_empty() {
             builder = builder.depends_on::<Secrets>();
         }
-        let tool = builder.try_handler_mixed(move |arguments: Value, cx: Cx| {
+        let tool = builder.try_handler_mixed(move |arguments: JsonText, cx: Cx| {
             let exchange = Arc::clone(&exchange);
             async move { exchange.call(&arguments, &cx).await }
         })?;

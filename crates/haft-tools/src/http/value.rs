@@ -1,164 +1,242 @@
-//! JSON values as request text.
+//! Argument values as request text.
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
-
+use super::exact::ExactValue;
 use super::parameter::ParameterStyle;
 use super::template::{Escape, escaped};
 
-/// The deepest objects that [`ParameterStyle::DeepObject`] writes as such. Deeper ones are JSON.
+/// The deepest objects and arrays that [`ParameterStyle::DeepObject`] writes.
 const MAX_DEPTH: usize = 16;
+/// The longest text of one value. Names of deep objects repeat, so a short value can have a long text.
+const MAX_BYTES: usize = 32 << 20;
+
+/// The reason that a style has no text for a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Inexpressible {
+    #[error("must not contain `{0}` inside a list or an object, whose parts it separates in the request")]
+    Separator(&'static str),
+    #[error("must not contain the key `{0}`, as brackets enclose keys in the request")]
+    Bracket(String),
+    #[error("must not nest deeper than {MAX_DEPTH} levels, as it is not sent as JSON")]
+    TooDeep,
+    #[error("must be shorter: it takes more than {MAX_BYTES} bytes in the request")]
+    TooLong,
+}
+
+/// The notation of one value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Notation {
+    pub(super) style: ParameterStyle,
+    /// The characters of a value to escape. Names are escaped fully, unless nothing is.
+    pub(super) escape: Escape,
+    /// The text of a value that has none, such as an empty list.
+    pub(super) empty: EmptyText,
+}
+
+/// The text of a value that has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EmptyText {
+    /// The value is left out.
+    Omitted,
+    /// The name is sent with an empty text.
+    Sent,
+}
+
+impl Notation {
+    /// Creates a style's notation, fully escaped, without empty texts.
+    pub(super) fn of(style: ParameterStyle) -> Self {
+        Self { style, escape: Escape::Full, empty: EmptyText::Omitted }
+    }
+}
+
+/// The separators of a style with one text.
+struct Marks {
+    /// In front of everything.
+    prefix: String,
+    /// In front of each element of a list.
+    element: String,
+    between: &'static str,
+    binder: &'static str,
+}
+
+impl Marks {
+    fn new(name: &str, style: ParameterStyle) -> Self {
+        let marks =
+            |prefix: &str, between, binder| Self { prefix: prefix.to_owned(), element: String::new(), between, binder };
+        match style {
+            ParameterStyle::Repeat
+            | ParameterStyle::Spread
+            | ParameterStyle::Comma
+            | ParameterStyle::DeepObject
+            | ParameterStyle::Json => marks("", ",", ","),
+            ParameterStyle::CommaPairs => marks("", ",", "="),
+            ParameterStyle::Space => marks("", " ", " "),
+            ParameterStyle::Pipe => marks("", "|", "|"),
+            ParameterStyle::Label => marks(".", ",", ","),
+            ParameterStyle::LabelPairs => marks(".", ".", "="),
+            ParameterStyle::Matrix => marks(&format!(";{}=", escaped(name)), ",", ","),
+            ParameterStyle::MatrixPairs => Self { element: format!("{}=", escaped(name)), ..marks(";", ";", "=") },
+        }
+    }
+
+    /// Returns a separator's text. Space and bar must be escaped like everything else; the others have no other meaning.
+    fn written(mark: &str, escape: Escape) -> Cow<'_, str> {
+        if matches!(mark, " " | "|") { escape.write(mark).into() } else { mark.into() }
+    }
+
+    /// Writes a part of a list or an object, in which none of these separators may occur.
+    fn part(text: &str, separators: &[&'static str], escape: Escape) -> Result<String, Inexpressible> {
+        let mut part = escape.write(text);
+        for &separator in separators {
+            if !part.contains(&*Self::written(separator, escape)) {
+                continue;
+            }
+            let other = escaped(separator);
+            if escape != Escape::ButReserved || other == separator || matches!(separator, " " | "|") {
+                return Err(Inexpressible::Separator(separator));
+            }
+            part = part.replace(separator, &other);
+        }
+        Ok(part)
+    }
+}
 
 /// Returns a value's text: none for `null`, JSON for arrays and objects.
-pub(super) fn scalar(value: &Value) -> Option<Cow<'_, str>> {
+pub(super) fn scalar(value: &ExactValue) -> Option<Cow<'_, str>> {
     match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.into()),
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Some(value.to_string().into()),
+        ExactValue::Null => None,
+        ExactValue::Text(text) => Some(text.into()),
+        ExactValue::Number(number) => Some(number.into()),
+        ExactValue::Bool(_) | ExactValue::List(_) | ExactValue::Object(_) => Some(value.to_string().into()),
     }
+}
+
+/// Returns the texts of a list's elements, or of any other value.
+pub(super) fn repeated_texts(value: &ExactValue) -> impl Iterator<Item = Cow<'_, str>> {
+    let values = match value {
+        ExactValue::List(list) => list.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    values.iter().filter_map(scalar)
 }
 
 /// Writes a value as one text, for a path or a header. Returns `None` if nothing is left.
-pub(super) fn single(value: &Value, style: ParameterStyle, escape: Escape) -> Option<String> {
-    let (separator, binder) = match style {
-        ParameterStyle::Json => return Some(escape(&value.to_string())),
-        ParameterStyle::Repeat | ParameterStyle::Spread | ParameterStyle::Comma | ParameterStyle::DeepObject => {
-            (",", ",")
+pub(super) fn single(
+    name: &str,
+    value: &ExactValue,
+    style: ParameterStyle,
+    escape: Escape,
+) -> Result<Option<String>, Inexpressible> {
+    if style == ParameterStyle::Json {
+        return Ok(Some(escape.write(&value.to_string())));
+    }
+    let Marks { prefix, element, between, binder } = Marks::new(name, style);
+    let texts: Vec<String> = match value {
+        ExactValue::Null | ExactValue::Bool(_) | ExactValue::Number(_) | ExactValue::Text(_) => {
+            let text = scalar(value).map(|text| escape.write(&text));
+            return Ok(text.map(|text| match &*text {
+                "" => format!("{prefix}{element}").trim_end_matches('=').to_owned(),
+                text => format!("{prefix}{element}{text}"),
+            }));
         }
-        ParameterStyle::CommaPairs => (",", "="),
-        ParameterStyle::Space => (" ", " "),
-        ParameterStyle::Pipe => ("|", "|"),
-    };
-    // Space and bar must be escaped like everything else; comma and equals sign have no other meaning there.
-    let written = |mark: &str| if matches!(mark, "," | "=") { mark.to_owned() } else { escape(mark) };
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => scalar(value).map(|text| escape(&text)),
-        Value::Array(list) => {
-            let texts: Vec<String> = list.iter().filter_map(|value| Some(escape(&scalar(value)?))).collect();
-            (!texts.is_empty()).then(|| texts.join(&written(separator)))
+        ExactValue::List(list) => {
+            let written = |text: Cow<'_, str>| Ok(format!("{element}{}", Marks::part(&text, &[between], escape)?));
+            list.iter().filter_map(scalar).map(written).collect::<Result<_, _>>()?
         }
-        Value::Object(members) => {
-            let bound = |(name, value): (&String, &Value)| {
-                Some(format!("{}{}{}", escape(name), written(binder), escape(&scalar(value)?)))
+        ExactValue::Object(members) => {
+            let bound = |(name, value): &(String, ExactValue)| {
+                let text = scalar(value)?;
+                let name = Marks::part(name, &[between, binder], escape);
+                let value = Marks::part(&text, &[between], escape);
+                Some(name.and_then(|name| Ok(format!("{name}{}{}", Marks::written(binder, escape), value?))))
             };
-            let texts: Vec<String> = members.iter().filter_map(bound).collect();
-            (!texts.is_empty()).then(|| texts.join(&written(separator)))
+            members.iter().filter_map(bound).collect::<Result<_, _>>()?
+        }
+    };
+    let text = texts.join(&Marks::written(between, escape));
+    Ok((!texts.is_empty()).then(|| format!("{prefix}{text}")))
+}
+
+/// Writes a value as pairs of name and value, for a query, a form or cookies.
+pub(super) fn pairs(
+    name: &str,
+    value: &ExactValue,
+    notation: Notation,
+) -> Result<Vec<(String, String)>, Inexpressible> {
+    let mut writer = PairWriter { notation, pairs: Vec::new(), bytes: 0 };
+    match (notation.style, value) {
+        (_, ExactValue::Null) => return Ok(writer.pairs),
+        (ParameterStyle::Spread, ExactValue::Object(members)) => {
+            members.iter().try_for_each(|(name, value)| writer.repeated(name, value))?;
+        }
+        (ParameterStyle::Repeat | ParameterStyle::Spread, value) => writer.repeated(name, value)?,
+        (ParameterStyle::DeepObject, value) => writer.deep(name, value, 0)?,
+        (style, value) => {
+            if let Some(text) = single(name, value, style, notation.escape)? {
+                writer.push(name, text)?;
+            }
         }
     }
-}
-
-/// Writes a value as escaped pairs of name and value, for a query, a form or cookies.
-pub(super) fn pairs(name: &str, value: &Value, style: ParameterStyle) -> Vec<(String, String)> {
-    match style {
-        ParameterStyle::Repeat => repeated(name, value),
-        ParameterStyle::Spread => match value {
-            Value::Object(members) => members.iter().flat_map(|(name, value)| repeated(name, value)).collect(),
-            value => repeated(name, value),
-        },
-        ParameterStyle::DeepObject => match value {
-            Value::Object(members) => {
-                let mut pairs = Vec::new();
-                deep(name, members, 1, &mut pairs);
-                pairs
-            }
-            value => repeated(name, value),
-        },
-        ParameterStyle::Comma
-        | ParameterStyle::CommaPairs
-        | ParameterStyle::Space
-        | ParameterStyle::Pipe
-        | ParameterStyle::Json => single(value, style, escaped).into_iter().map(|text| (escaped(name), text)).collect(),
+    if writer.pairs.is_empty() && notation.empty == EmptyText::Sent {
+        writer.push(name, String::new())?;
     }
+    Ok(writer.pairs)
 }
 
-fn repeated(name: &str, value: &Value) -> Vec<(String, String)> {
-    let pair = |value: &Value| Some((escaped(name), escaped(&scalar(value)?)));
-    match value {
-        Value::Array(list) => list.iter().filter_map(pair).collect(),
-        value => pair(value).into_iter().collect(),
+/// Pairs in the making.
+struct PairWriter {
+    notation: Notation,
+    pairs: Vec<(String, String)>,
+    bytes: usize,
+}
+
+impl PairWriter {
+    /// Adds a pair with a text that is already escaped.
+    fn push(&mut self, name: &str, text: String) -> Result<(), Inexpressible> {
+        let name = self.notation.escape.write_name(name);
+        self.spend(name.len() + text.len())?;
+        self.pairs.push((name, text));
+        Ok(())
     }
-}
 
-fn deep(name: &str, members: &Map<String, Value>, depth: usize, pairs: &mut Vec<(String, String)>) {
-    for (member, value) in members {
-        let name = format!("{name}[{member}]");
+    fn spend(&mut self, bytes: usize) -> Result<(), Inexpressible> {
+        self.bytes += bytes;
+        if self.bytes > MAX_BYTES { Err(Inexpressible::TooLong) } else { Ok(()) }
+    }
+
+    fn repeated(&mut self, name: &str, value: &ExactValue) -> Result<(), Inexpressible> {
+        repeated_texts(value).try_for_each(|text| self.push(name, self.notation.escape.write(&text)))
+    }
+
+    /// Writes objects as `a[key]`, lists of scalars as `a[]`, and other lists by their indices: `a[0][key]`.
+    fn deep(&mut self, name: &str, value: &ExactValue, depth: usize) -> Result<(), Inexpressible> {
+        if value.is_composite() && depth >= MAX_DEPTH {
+            return Err(Inexpressible::TooDeep);
+        }
         match value {
-            Value::Object(members) if depth < MAX_DEPTH => deep(&name, members, depth + 1, pairs),
-            value => pairs.extend(repeated(&name, value)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::{pairs, single};
-    use crate::http::ParameterStyle;
-    use crate::http::template::escaped;
-
-    fn query(value: &Value, style: ParameterStyle) -> String {
-        let pairs = pairs("a", value, style);
-        pairs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
-    }
-
-    #[test]
-    fn every_style_writes_every_shape() {
-        use ParameterStyle::{Comma, CommaPairs, DeepObject, Json, Pipe, Repeat, Space, Spread};
-        let list = json!(["x y", 2, null, true]);
-        let object = json!({"r": 100, "g&": "a,b", "n": null, "l": [1, 2]});
-        let table = [
-            (
-                Repeat,
-                "a=x%20y&a=2&a=true",
-                "a=%7B%22r%22%3A100%2C%22g%26%22%3A%22a%2Cb%22%2C%22n%22%3Anull%2C%22l%22%3A%5B1%2C2%5D%7D",
-            ),
-            (Spread, "a=x%20y&a=2&a=true", "r=100&g%26=a%2Cb&l=1&l=2"),
-            (Comma, "a=x%20y,2,true", "a=r,100,g%26,a%2Cb,l,%5B1%2C2%5D"),
-            (CommaPairs, "a=x%20y,2,true", "a=r=100,g%26=a%2Cb,l=%5B1%2C2%5D"),
-            (Space, "a=x%20y%202%20true", "a=r%20100%20g%26%20a%2Cb%20l%20%5B1%2C2%5D"),
-            (Pipe, "a=x%20y%7C2%7Ctrue", "a=r%7C100%7Cg%26%7Ca%2Cb%7Cl%7C%5B1%2C2%5D"),
-            (DeepObject, "a=x%20y&a=2&a=true", "a%5Br%5D=100&a%5Bg%26%5D=a%2Cb&a%5Bl%5D=1&a%5Bl%5D=2"),
-            (
-                Json,
-                "a=%5B%22x%20y%22%2C2%2Cnull%2Ctrue%5D",
-                "a=%7B%22r%22%3A100%2C%22g%26%22%3A%22a%2Cb%22%2C%22n%22%3Anull%2C%22l%22%3A%5B1%2C2%5D%7D",
-            ),
-        ];
-        for (style, of_list, of_object) in table {
-            assert_eq!(query(&list, style), of_list, "{style:?}");
-            assert_eq!(query(&object, style), of_object, "{style:?}");
-            if style != Json {
-                assert_eq!(query(&json!("é/?"), style), "a=%C3%A9%2F%3F", "{style:?}");
-                assert_eq!(query(&json!(1.5), style), "a=1.5", "{style:?}");
-                for empty in [json!(null), json!([]), json!([null])] {
-                    assert_eq!(query(&empty, style), "", "{style:?}");
+            ExactValue::Object(members) => members.iter().try_for_each(|(member, value)| {
+                if member.contains(['[', ']']) {
+                    return Err(Inexpressible::Bracket(member.chars().take(40).collect()));
                 }
+                self.deep_member(name, member, value, depth)
+            }),
+            ExactValue::List(list) => {
+                let is_numbered = list.iter().any(ExactValue::is_composite);
+                let present = list.iter().filter(|value| **value != ExactValue::Null).enumerate();
+                for (at, value) in present {
+                    let index = if is_numbered { at.to_string() } else { String::new() };
+                    self.deep_member(name, &index, value, depth)?;
+                }
+                Ok(())
             }
+            value => self.repeated(name, value),
         }
     }
 
-    #[test]
-    fn deep_objects_nest_up_to_a_depth() {
-        assert_eq!(
-            query(&json!({"b": {"c": [1, 2]}}), ParameterStyle::DeepObject),
-            "a%5Bb%5D%5Bc%5D=1&a%5Bb%5D%5Bc%5D=2"
-        );
-        let nested = (0..40).fold(json!(1), |inner, _| json!({"k": inner}));
-        let text = query(&nested, ParameterStyle::DeepObject);
-        assert_eq!(text.matches("%5Bk%5D").count(), 16);
-        assert_eq!(text.matches('=').count(), 1);
-    }
-
-    #[test]
-    fn headers_are_not_escaped() {
-        let plain: fn(&str) -> String = str::to_owned;
-        let list = json!(["x y", 2]);
-        assert_eq!(single(&list, ParameterStyle::Comma, plain).unwrap(), "x y,2");
-        assert_eq!(single(&list, ParameterStyle::Pipe, plain).unwrap(), "x y|2");
-        assert_eq!(single(&list, ParameterStyle::Pipe, escaped).unwrap(), "x%20y%7C2");
-        assert_eq!(single(&json!({"a": 1}), ParameterStyle::CommaPairs, plain).unwrap(), "a=1");
-        assert_eq!(single(&json!([]), ParameterStyle::Comma, plain), None);
+    fn deep_member(&mut self, name: &str, member: &str, value: &ExactValue, depth: usize) -> Result<(), Inexpressible> {
+        // A name is written for every value below it, even if none of them is sent.
+        self.spend(name.len() + member.len())?;
+        self.deep(&format!("{name}[{member}]"), value, depth + 1)
     }
 }

@@ -8,11 +8,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::body::{BODY, RequestBody, request_body};
+use super::body::{BODY, RequestBody, is_json, request_body};
 use super::document::OpenApi;
 use super::operation::Operation;
 use super::schema::{Draft, Schemas, is_example};
 use super::skip::SkipReason;
+use super::style::{NESTED, is_nested, named_style};
 use super::text::capped;
 use crate::http::{BodyMapping, HttpAuth, ParameterPlace, ParameterStyle, RequestParameter};
 
@@ -45,7 +46,12 @@ pub(super) struct OperationArguments {
     pub(super) schema: Map<String, Value>,
     pub(super) parameters: Vec<RequestParameter>,
     pub(super) body: BodyMapping,
+    /// The parts that may not arrive as they are, with the reasons.
+    pub(super) losses: Losses,
 }
+
+/// Parts of a request that may not arrive as they are, with the reasons.
+pub(super) type Losses = Vec<(String, String)>;
 
 /// A document's parameter.
 #[derive(Clone, Copy, Debug)]
@@ -74,18 +80,22 @@ pub(super) fn arguments<'d>(
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut mapped = Vec::with_capacity(parameters.len());
+    let mut losses = Losses::new();
     for (parameter, name) in parameters.iter().zip(named) {
-        let (schema, style) = described(parameter, schemas, draft)?;
+        let (schema, style) = described(document, parameter, schemas, draft, &mut losses)?;
         properties.insert(name.clone(), schema);
-        let is_flagged = parameter.fields.and_then(|fields| fields.get("required")) == Some(&Value::Bool(true));
-        if is_flagged || parameter.place == ParameterPlace::Path {
+        if parameter.has("required") || parameter.place == ParameterPlace::Path {
             required.push(name.clone());
         }
-        mapped.push(RequestParameter::new(name, parameter.place).named(parameter.name).style(style));
+        let mut request = RequestParameter::new(name, parameter.place).named(parameter.name).style(style);
+        request.allow_reserved = parameter.has("allowReserved");
+        request.allow_empty = parameter.has("allowEmptyValue");
+        mapped.push(request);
     }
     let mapping = match body {
         None => BodyMapping::none(),
-        Some(RequestBody { mapping, schema, is_required }) => {
+        Some(RequestBody { mapping, schema, is_required, losses: of_body }) => {
+            losses.extend(of_body);
             properties.insert(BODY.to_owned(), schema);
             if is_required {
                 required.push(BODY.to_owned());
@@ -98,7 +108,14 @@ pub(super) fn arguments<'d>(
     schema.insert("properties".to_owned(), properties.into());
     schema.insert("required".to_owned(), required.into());
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-    Ok(OperationArguments { schema, parameters: mapped, body: mapping })
+    Ok(OperationArguments { schema, parameters: mapped, body: mapping, losses })
+}
+
+impl Parameter<'_> {
+    /// Reports whether the document sets this flag.
+    fn has(&self, flag: &str) -> bool {
+        self.fields.and_then(|fields| fields.get(flag)) == Some(&Value::Bool(true))
+    }
 }
 
 /// Returns the parameters from the path item and the operation. The operation's own replace the path item's.
@@ -212,28 +229,35 @@ fn place_name(place: ParameterPlace) -> &'static str {
 
 /// Returns the schema for a parameter's argument, and its value's notation.
 fn described<'d>(
+    document: &'d OpenApi,
     parameter: &Parameter<'d>,
     schemas: &mut Schemas<'d>,
     draft: &mut Draft<'_>,
+    losses: &mut Losses,
 ) -> Result<(Value, ParameterStyle), SkipReason> {
     let Some(fields) = parameter.fields else {
         return Ok((json!({"type": "string"}), ParameterStyle::Comma));
     };
     let content = fields.get("content").and_then(Value::as_object).and_then(|content| content.iter().next());
     let (schema, style) = match (fields.get("schema"), content) {
-        (None, Some((media_type, media))) => {
-            let is_json = media_type.contains("json") || media_type.contains('*');
-            let style = if is_json { ParameterStyle::Json } else { ParameterStyle::Comma };
-            (media.get("schema"), style)
+        (None, Some((media_type, media))) if is_json(media_type) => {
+            (converted(media.get("schema"), schemas, draft)?, ParameterStyle::Json)
         }
-        (schema, _) => (schema, style(parameter, fields)?),
+        // Any other notation is the model's to write.
+        (None, Some((media_type, _))) => {
+            let text = json!({"type": "string", "description": format!("A text of the type {media_type}")});
+            (text.as_object().cloned().unwrap_or_default(), ParameterStyle::Comma)
+        }
+        (schema, _) => {
+            let style = style(parameter, fields)?;
+            let is_lost = style != ParameterStyle::DeepObject && is_nested(document, schema.unwrap_or(&Value::Null));
+            if is_lost {
+                losses.push((format!("the parameter `{}`", parameter.name), NESTED.to_owned()));
+            }
+            (converted(schema, schemas, draft)?, style)
+        }
     };
-    let schema = schema.map_or(Ok(Value::Bool(true)), |schema| schemas.convert(schema, draft))?;
-    let mut schema = match schema {
-        Value::Object(schema) => schema,
-        Value::Bool(true) => Map::new(),
-        other => Map::from_iter([("allOf".to_owned(), json!([other]))]),
-    };
+    let mut schema = if parameter.has("allowEmptyValue") { or_empty(schema) } else { schema };
     if let Some(text) = fields.get("description").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
         schema.insert("description".to_owned(), capped(text).into());
     }
@@ -243,25 +267,38 @@ fn described<'d>(
     Ok((schema.into(), style))
 }
 
+fn converted<'d>(
+    schema: Option<&'d Value>,
+    schemas: &mut Schemas<'d>,
+    draft: &mut Draft<'_>,
+) -> Result<Map<String, Value>, SkipReason> {
+    let schema = schema.map_or(Ok(Value::Bool(true)), |schema| schemas.convert(schema, draft))?;
+    Ok(match schema {
+        Value::Object(schema) => schema,
+        Value::Bool(true) => Map::new(),
+        other => Map::from_iter([("allOf".to_owned(), json!([other]))]),
+    })
+}
+
+/// Returns a schema that accepts an empty text as well.
+fn or_empty(schema: Map<String, Value>) -> Map<String, Value> {
+    const RESTRICTING: [&str; 8] = ["enum", "const", "pattern", "minLength", "allOf", "anyOf", "oneOf", "not"];
+    let is_text = matches!(schema.get("type"), None | Some(Value::String(_))) && !schema.contains_key("$ref");
+    let accepts = is_text && schema.get("type").is_none_or(|name| name == "string");
+    if accepts && RESTRICTING.iter().all(|keyword| !schema.contains_key(*keyword)) {
+        return schema;
+    }
+    Map::from_iter([("anyOf".to_owned(), json!([schema, {"const": ""}]))])
+}
+
 fn style(parameter: &Parameter<'_>, fields: &Value) -> Result<ParameterStyle, SkipReason> {
     let named = fields.get("style").and_then(Value::as_str).unwrap_or(match parameter.place {
         ParameterPlace::Path | ParameterPlace::Header => "simple",
         ParameterPlace::Query | ParameterPlace::Cookie => "form",
     });
-    let explode = fields.get("explode").and_then(Value::as_bool).unwrap_or(named == "form" || named == "deepObject");
-    Ok(match (parameter.place, named, explode) {
-        (ParameterPlace::Path | ParameterPlace::Header, "simple", false)
-        | (ParameterPlace::Query | ParameterPlace::Cookie, "form", false) => ParameterStyle::Comma,
-        (ParameterPlace::Path | ParameterPlace::Header, "simple", true) => ParameterStyle::CommaPairs,
-        (ParameterPlace::Query | ParameterPlace::Cookie, "form" | "spaceDelimited" | "pipeDelimited", true) => {
-            ParameterStyle::Spread
-        }
-        (ParameterPlace::Query, "spaceDelimited", false) => ParameterStyle::Space,
-        (ParameterPlace::Query, "pipeDelimited", false) => ParameterStyle::Pipe,
-        (ParameterPlace::Query, "deepObject", _) => ParameterStyle::DeepObject,
-        _ => {
-            let fault = format!("the style `{named}` is not supported in this place");
-            return Err(SkipReason::UnsupportedParameter { parameter: parameter.name.to_owned(), fault });
-        }
+    let explode = fields.get("explode").and_then(Value::as_bool).unwrap_or(named == "form");
+    named_style(parameter.place, named, explode).ok_or_else(|| {
+        let fault = format!("the style `{named}` is not supported in this place");
+        SkipReason::UnsupportedParameter { parameter: parameter.name.to_owned(), fault }
     })
 }

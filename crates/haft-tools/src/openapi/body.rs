@@ -4,18 +4,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::document::OpenApi;
+use super::argument::Losses;
+use super::document::{OpenApi, OpenApiVersion};
 use super::operation::Operation;
 use super::schema::{Draft, Schemas};
 use super::skip::SkipReason;
+use super::style::{NESTED, is_composite, is_nested, named_style};
 use super::text::capped;
-use crate::http::{BodyFormat, BodyMapping};
+use crate::http::{BodyFormat, BodyMapping, FormField, ParameterPlace, ParameterStyle};
 
 /// The argument name for the request body.
 pub(super) const BODY: &str = "body";
 
 /// The most schemas to examine for files in one form.
 const MAX_EXAMINED: usize = 1_000;
+/// The most fields of a form to read the notation of.
+const MAX_ENCODINGS: usize = 10_000;
 /// The nesting below which a form has no files: deeper values are written as JSON.
 const MAX_FIELD_DEPTH: usize = 8;
 
@@ -25,6 +29,7 @@ pub(super) struct RequestBody {
     pub(super) mapping: BodyMapping,
     pub(super) schema: Value,
     pub(super) is_required: bool,
+    pub(super) losses: Losses,
 }
 
 /// Returns an operation's request body, if it has one.
@@ -66,7 +71,70 @@ pub(super) fn request_body<'d>(
         schema.insert("description".to_owned(), text.into());
     }
     let is_required = body.get("required") == Some(&Value::Bool(true));
-    Ok(Some(RequestBody { mapping, schema: schema.into(), is_required }))
+    let mut losses = Losses::new();
+    let mapping = match format {
+        BodyFormat::Form | BodyFormat::Multipart => encoded(document, media, mapping, &mut losses),
+        _ => mapping,
+    };
+    Ok(Some(RequestBody { mapping, schema: schema.into(), is_required, losses }))
+}
+
+/// Sets the notations of a form's fields: those that the document states, and no others.
+fn encoded(document: &OpenApi, media: &Value, mut mapping: BodyMapping, losses: &mut Losses) -> BodyMapping {
+    let Some(encoding) = media.get("encoding").and_then(Value::as_object) else { return mapping };
+    // Version 3.0 ignores styles in multipart forms.
+    let has_styles = mapping.format == BodyFormat::Form || document.version == OpenApiVersion::V3_1;
+    for (name, encoding) in encoding.iter().take(MAX_ENCODINGS) {
+        let schema = media.get("schema").and_then(|schema| property(document, schema, name));
+        let mut lose = |loss: String| losses.push((format!("the field `{name}` of the body"), loss));
+        let mut field = FormField::default();
+        let is_styled = ["style", "explode", "allowReserved"].iter().any(|key| encoding.get(key).is_some());
+        if is_styled && has_styles {
+            let named = encoding.get("style").and_then(Value::as_str).unwrap_or("form");
+            let explode = encoding.get("explode").and_then(Value::as_bool).unwrap_or(named == "form");
+            field.style = named_style(ParameterPlace::Query, named, explode);
+            field.allow_reserved = encoding.get("allowReserved") == Some(&Value::Bool(true));
+            match field.style {
+                None => lose(format!("the style `{named}` is unknown; it is sent as if it had none")),
+                Some(ParameterStyle::DeepObject) => {}
+                Some(_) if is_nested(document, schema.unwrap_or(&Value::Null)) => lose(NESTED.to_owned()),
+                Some(_) => {}
+            }
+        } else if let Some(content_type) = encoding.get("contentType").and_then(Value::as_str) {
+            let is_composite = schema.is_some_and(is_composite);
+            if is_json(content_type) {
+                field.style = Some(ParameterStyle::Json);
+            } else if is_composite && content_type != "text/plain" {
+                lose(format!("it can't be written as `{content_type}`; its arrays and objects are sent as JSON"));
+            }
+            // A list of types or a pattern leaves the choice open.
+            if !content_type.contains([',', '*']) && mapping.format == BodyFormat::Multipart {
+                field.content_type = Some(content_type.to_owned());
+            }
+        }
+        if encoding.get("headers").and_then(Value::as_object).is_some_and(|headers| !headers.is_empty()) {
+            lose("the headers of its part are not sent".to_owned());
+        }
+        if field != FormField::default() {
+            mapping = mapping.field(name, field);
+        }
+    }
+    mapping
+}
+
+/// Returns the schema of a property, in this schema or in one that it combines.
+fn property<'d>(document: &'d OpenApi, schema: &'d Value, name: &str) -> Option<&'d Value> {
+    let mut pending = vec![schema];
+    for _ in 0..MAX_EXAMINED {
+        let schema = document.follow(pending.pop()?).ok()?;
+        if let Some(property) = schema.get("properties").and_then(|properties| properties.get(name)) {
+            return document.follow(property).ok();
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            pending.extend(schema.get(keyword).and_then(Value::as_array).into_iter().flatten());
+        }
+    }
+    None
 }
 
 /// Returns the media type to send, with its format and description.

@@ -1,6 +1,7 @@
 //! The import: one tool per operation, and a report about the rest.
 
 use std::collections::{BTreeSet, HashSet};
+use std::fmt;
 
 use haft_executor::Tool;
 use haft_http::Method;
@@ -40,6 +41,26 @@ pub struct Imported {
     pub skipped: Vec<Skipped>,
     /// The keywords that were left out from schemas.
     pub loosened: Vec<Loosened>,
+    /// The parts of requests that may not arrive as the document describes them.
+    pub lossy: Vec<LossyPart>,
+}
+
+/// A part of a request that the document describes and its tool can't express, or only for some values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LossyPart {
+    /// The operation, such as `GET /pets/{id}`.
+    pub operation: String,
+    /// The part, such as ``the parameter `filter` ``.
+    pub part: String,
+    /// The loss.
+    pub loss: String,
+}
+
+impl fmt::Display for LossyPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} may not arrive as described: {}", self.operation, self.part, self.loss)
+    }
 }
 
 /// An operation with its tool.
@@ -125,6 +146,7 @@ impl OpenApi {
         }
         imported.loosened = importer.requests.loosened;
         imported.loosened.append(&mut importer.responses.loosened);
+        imported.lossy = importer.lossy;
         imported
     }
 }
@@ -137,13 +159,14 @@ struct Importer<'d> {
     responses: Schemas<'d>,
     /// The total size of the schemas that may still be made.
     budget: usize,
+    lossy: Vec<LossyPart>,
 }
 
 impl<'d> Importer<'d> {
     fn new(document: &'d OpenApi, options: &'d ImportOptions) -> Self {
         let requests = Schemas::new(document, Direction::Request);
         let responses = Schemas::new(document, Direction::Response);
-        Self { document, options, requests, responses, budget: MAX_IMPORT_BYTES }
+        Self { document, options, requests, responses, budget: MAX_IMPORT_BYTES, lossy: Vec::new() }
     }
 
     fn import(&mut self, operation: &Operation<'d>) -> Result<ImportedOperation, SkipReason> {
@@ -164,7 +187,7 @@ impl<'d> Importer<'d> {
         let mut draft = Draft::new(&label, options.schema_limit());
         let made = arguments(document, operation, &path.variables, &auth, &mut self.requests, &mut draft);
         self.budget = self.budget.saturating_sub(draft.spent());
-        let OperationArguments { mut schema, parameters, body } = made?;
+        let OperationArguments { mut schema, parameters, body, losses } = made?;
         let defined = self.requests.define(&mut schema, draft);
         self.charge(defined)?;
 
@@ -200,6 +223,8 @@ impl<'d> Importer<'d> {
             let is_schema = error.faults.iter().any(|fault| fault.pointer.starts_with("/parameters"));
             if is_schema { SkipReason::InvalidSchema { fault } } else { SkipReason::InvalidTool { fault } }
         })?;
+        let lossy = losses.into_iter().map(|(part, loss)| LossyPart { operation: label.clone(), part, loss });
+        self.lossy.extend(lossy);
         Ok(ImportedOperation { operation: label, tool, request })
     }
 
@@ -270,10 +295,10 @@ fn is_plain(media_type: &str) -> bool {
     media_type.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/+-._;= ".contains(&byte))
 }
 
-fn invalid_tool(error: &dyn std::fmt::Display) -> SkipReason {
+fn invalid_tool(error: &dyn fmt::Display) -> SkipReason {
     SkipReason::InvalidTool { fault: short(error) }
 }
 
-fn short(error: &dyn std::fmt::Display) -> String {
+fn short(error: &dyn fmt::Display) -> String {
     error.to_string().chars().take(500).collect()
 }

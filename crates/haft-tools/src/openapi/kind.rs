@@ -253,6 +253,8 @@ fn remarks(document: &OpenApi, imported: &Imported, options: &ImportOptions) -> 
     remarks.extend(capped(skipped, imported.skipped.len()));
     let loosened = imported.loosened.iter().map(ToString::to_string);
     remarks.extend(capped(loosened, imported.loosened.len()));
+    let lossy = imported.lossy.iter().map(ToString::to_string);
+    remarks.extend(capped(lossy, imported.lossy.len()));
     let schemes: Vec<&str> = document.security_schemes().collect();
     if options.credentials.is_empty() && !schemes.is_empty() {
         let message = format!("requests are sent without secrets; the document has the schemes {}", schemes.join(", "));

@@ -7,6 +7,7 @@ mod detail;
 mod fault;
 mod kind;
 mod mapping;
+mod notation;
 mod oauth;
 mod parts;
 mod path;

@@ -7,6 +7,8 @@ mod command;
 mod fetch;
 mod http;
 mod openapi;
+#[path = "../../../haft-schema/tests/it/seeded.rs"]
+mod seeded;
 mod source_004;
 mod standard;
 

@@ -7,10 +7,9 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use haft::approval::{ApprovalRequest, ApprovalRule, RejectedVerdict, VerdictFault};
 use haft::registry::{CallEffect, CallPreview};
-use haft::schema::{Issue, Issues};
+use haft::schema::{Issue, Issues, JsonText};
 use haft::tool::Tool;
 use haft::workspace::UntrustedAuthor;
-use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
 use super::arguments::indented;
@@ -116,15 +115,14 @@ fn hints(tool: &Tool) -> String {
 }
 
 /// Returns what a call with these arguments starts or sends, if the tool says so.
-pub(super) fn effect(tool: &Tool, arguments: &Value) -> Option<Result<CallEffect, Issues>> {
-    let preview = tool.annotations().get::<CallPreview>()?;
-    arguments.as_object().map(|arguments| preview.effect(arguments))
+pub(super) fn effect(tool: &Tool, arguments: &JsonText) -> Option<Result<CallEffect, Issues>> {
+    Some(tool.annotations().get::<CallPreview>()?.effect(arguments))
 }
 
 /// Returns the facts about what a call does, or about what all the tool's calls do if the arguments don't fit: such a
 /// call is going to be rejected.
 fn effect_facts(tool: &Tool, arguments: &str) -> Vec<(Cow<'static, str>, String)> {
-    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let arguments = JsonText::parse(arguments).unwrap_or_else(|_| JsonText::null());
     let template = || tool.annotations().get::<CallPreview>().map(|preview| preview.template().facts());
     let facts = match effect(tool, &arguments) {
         Some(Ok(effect)) => effect.facts(),
@@ -224,7 +222,7 @@ mod tests {
     use haft::run::ToolCall;
     use haft::tools::command::CommandTool;
     use haft::tools::http::{BodyFormat, BodyMapping, HttpAuth, HttpTool};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

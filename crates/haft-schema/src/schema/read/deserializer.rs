@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::position::ReadPosition;
 use super::unit::{EmptyMapAsUnit, StrAsVariant, WrappedEnum};
 use super::visitor::{CheckedVisitor, HINTED, INTEGER, STRUCT, UNHINTED};
+use crate::json_text::JSON_TEXT;
 use crate::schema::node::ANY;
 use crate::schema::types::JsonType;
 
@@ -45,6 +46,15 @@ impl<'de, 'a, D: Deserializer<'de>> CheckedDeserializer<'a, D> {
         } else {
             Err(rejection())
         })
+    }
+
+    /// Takes the text of a value for a type that keeps it: no number of it is rounded.
+    fn kept_text(self) -> Result<&'de str, D::Error> {
+        let context = self.position.context;
+        let wide = context.wide.get();
+        let text = self.whole();
+        context.wide.set(wide);
+        text
     }
 
     fn takes(&self, json_type: JsonType) -> bool {
@@ -159,7 +169,14 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for CheckedDeserializer<'_, D>
     }
 
     #[inline]
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Self::Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        if name == JSON_TEXT {
+            return rarely(|| visitor.visit_borrowed_bytes(self.kept_text()?.as_bytes()));
+        }
         visitor.visit_newtype_struct(self)
     }
 

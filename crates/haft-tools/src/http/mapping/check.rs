@@ -153,6 +153,11 @@ fn check_body(tool: &HttpTool, faults: &mut Vec<EntryFault>) {
     if tool.body.content_type.as_deref().is_some_and(|text| !header::is_value(text)) {
         faults.push(EntryFault::at("/body/content-type", "the value must contain visible ASCII characters only"));
     }
+    let mut of_fields = tool.body.fields.values().filter_map(|field| field.content_type.as_deref());
+    if let Some(text) = of_fields.find(|text| !header::is_value(text)) {
+        let fault = format!("the type `{text}` of a field must contain visible ASCII characters only");
+        faults.push(EntryFault::at("/body/content-type", fault));
+    }
 }
 
 impl TakenNames {

@@ -2,30 +2,37 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
-
-use super::super::value::scalar;
-
 /// The prefix of every boundary. A number with [`DIGITS`] hexadecimal digits follows.
 const PREFIX: &str = "haft-form-boundary-";
 const DIGITS: usize = 16;
 
+/// A part of a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) text: String,
+    /// The media type of the text, if it has one.
+    pub(super) content_type: Option<String>,
+}
+
 /// Writes a form and returns it with its boundary, which no part contains.
-pub(super) fn multipart(members: &Map<String, Value>) -> (String, String) {
-    let fields: Vec<(&str, String)> = members.iter().flat_map(|(name, value)| texts(name, value)).collect();
-    let boundary = boundary(&fields);
+pub(super) fn multipart(parts: &[Part]) -> (String, String) {
+    let boundary = boundary(parts);
     let mut body = String::new();
-    for (name, text) in fields {
-        let name = quoted(name);
-        body.push_str(&format!("--{boundary}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n"));
+    for Part { name, text, content_type } in parts {
+        body.push_str(&format!("--{boundary}\r\ncontent-disposition: form-data; name=\"{}\"\r\n", quoted(name)));
+        if let Some(content_type) = content_type {
+            body.push_str(&format!("content-type: {content_type}\r\n"));
+        }
+        body.push_str(&format!("\r\n{text}\r\n"));
     }
     body.push_str(&format!("--{boundary}--\r\n"));
     (boundary, body)
 }
 
 /// Returns the first boundary that no part contains. The parts are read once, however many boundaries they contain.
-fn boundary(fields: &[(&str, String)]) -> String {
-    let texts = fields.iter().flat_map(|(name, text)| [*name, text.as_str()]);
+fn boundary(parts: &[Part]) -> String {
+    let texts = parts.iter().flat_map(|part| [&*part.name, &*part.text]);
     let numbers = texts.flat_map(|text| text.split(PREFIX).skip(1)).filter_map(|after| after.get(..DIGITS));
     let contained: HashSet<&str> = numbers.collect();
     let mut number = 0_u64;
@@ -38,14 +45,6 @@ fn boundary(fields: &[(&str, String)]) -> String {
     }
 }
 
-fn texts<'m>(name: &'m str, value: &Value) -> Vec<(&'m str, String)> {
-    let values = match value {
-        Value::Array(list) => list.as_slice(),
-        value => std::slice::from_ref(value),
-    };
-    values.iter().filter_map(|value| Some((name, scalar(value)?.into_owned()))).collect()
-}
-
 /// Escapes a field's name as browsers do.
 fn quoted(name: &str) -> String {
     name.replace('\r', "%0D").replace('\n', "%0A").replace('"', "%22")
@@ -53,31 +52,31 @@ fn quoted(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use super::{Part, multipart};
 
-    use super::multipart;
+    fn part(name: &str, text: &str) -> Part {
+        Part { name: name.to_owned(), text: text.to_owned(), content_type: None }
+    }
 
     #[test]
-    fn fields_are_written_and_no_name_ends_its_line() {
-        let form = json!({"a": "x\r\ny", "l": [1, null, "2"], "n": null, "q\"\r\nx: y": {"k": true}});
-        let (boundary, body) = multipart(form.as_object().unwrap());
+    fn parts_are_written_and_no_name_ends_its_line() {
+        let json = Part { content_type: Some("application/json".to_owned()), ..part("q\"\r\nx: y", "{}") };
+        let (boundary, body) = multipart(&[part("a", "x\r\ny"), json]);
         assert_eq!(
             body,
             format!(
                 "--{boundary}\r\ncontent-disposition: form-data; name=\"a\"\r\n\r\nx\r\ny\r\n\
-                 --{boundary}\r\ncontent-disposition: form-data; name=\"l\"\r\n\r\n1\r\n\
-                 --{boundary}\r\ncontent-disposition: form-data; name=\"l\"\r\n\r\n2\r\n\
-                 --{boundary}\r\ncontent-disposition: form-data; name=\"q%22%0D%0Ax: y\"\r\n\r\n{{\"k\":true}}\r\n\
+                 --{boundary}\r\ncontent-disposition: form-data; name=\"q%22%0D%0Ax: y\"\r\n\
+                 content-type: application/json\r\n\r\n{{}}\r\n\
                  --{boundary}--\r\n"
             )
         );
     }
 
     #[test]
-    fn no_field_contains_the_boundary() {
+    fn no_part_contains_the_boundary() {
         let text = "--haft-form-boundary-0000000000000000\r\nhaft-form-boundary-haft-form-boundary-ä";
-        let form = json!({"a": text, "b": "--haft-form-boundary-0000000000000001--"});
-        let (boundary, body) = multipart(form.as_object().unwrap());
+        let (boundary, body) = multipart(&[part("a", text), part("b", "--haft-form-boundary-0000000000000001--")]);
         assert_eq!(boundary, "haft-form-boundary-0000000000000002");
         assert_eq!(body.matches(&boundary).count(), 3);
     }
@@ -85,8 +84,7 @@ mod tests {
     #[test]
     fn a_text_of_many_boundaries_is_read_once() {
         let all: Vec<String> = (0..50_000).map(|number| format!("haft-form-boundary-{number:016x}")).collect();
-        let text = all.concat();
-        let (boundary, _) = multipart(json!({"a": text}).as_object().unwrap());
+        let (boundary, _) = multipart(&[part("a", &all.concat())]);
         assert_eq!(boundary, format!("haft-form-boundary-{:016x}", 50_000));
     }
 }

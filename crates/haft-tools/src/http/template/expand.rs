@@ -3,14 +3,32 @@
 use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use serde_json::Value;
 
-use super::super::value::{pairs, scalar};
+use super::super::exact::ExactValue;
+use super::super::value::{repeated_texts, scalar};
 use super::{QueryPair, Segment, UrlPiece, UrlTemplate, variables};
-use crate::http::ParameterStyle;
 
 /// All characters but RFC 3986's unreserved ones.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// As [`RESERVED`], without the reserved characters that neither end a value nor change its meaning: `#`, `&`, `+` and
+/// `%` do.
+const BUT_RESERVED: &AsciiSet = &RESERVED
+    .remove(b':')
+    .remove(b'/')
+    .remove(b'?')
+    .remove(b'[')
+    .remove(b']')
+    .remove(b'@')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=');
 
 /// The number of times to unescape a value in search of a step up.
 const UNESCAPES: usize = 3;
@@ -30,8 +48,37 @@ pub(in super::super) enum PathFault {
     Control,
 }
 
-/// A function that escapes a text.
-pub(in super::super) type Escape = fn(&str) -> String;
+/// The characters of a text to escape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Escape {
+    /// Every character that has a meaning in a URL.
+    Full,
+    /// As `Full`, without slashes.
+    ButSlashes,
+    /// As `Full`, without reserved characters that neither end a value nor change its meaning.
+    ButReserved,
+    /// None: the text is not part of a URL.
+    Nothing,
+}
+
+impl Escape {
+    pub(in super::super) fn write(self, text: &str) -> String {
+        match self {
+            Self::Full => escaped(text),
+            Self::ButSlashes => text.split('/').map(escaped).collect::<Vec<_>>().join("/"),
+            Self::ButReserved => utf8_percent_encode(text, BUT_RESERVED).to_string(),
+            Self::Nothing => text.to_owned(),
+        }
+    }
+
+    /// Writes a name, in which nothing is left unescaped but by [`Nothing`](Self::Nothing).
+    pub(in super::super) fn write_name(self, name: &str) -> String {
+        match self {
+            Self::Full | Self::ButSlashes | Self::ButReserved => escaped(name),
+            Self::Nothing => name.to_owned(),
+        }
+    }
+}
 
 /// Escapes every character that has a meaning in a URL.
 pub(in super::super) fn escaped(text: &str) -> String {
@@ -50,14 +97,14 @@ impl UrlTemplate {
             url.push('/');
             match segment {
                 Segment::One(pieces) => {
-                    let text = written(pieces, |name| value(name, escaped));
+                    let text = written(pieces, |name| value(name, Escape::Full));
                     if let Some(name) = variables(pieces).last() {
                         check_segment(&text).map_err(|fault| (name, fault))?;
                     }
                     url.push_str(&text);
                 }
                 Segment::Many(name) => {
-                    let text = value(name, escaped_but_slashes);
+                    let text = value(name, Escape::ButSlashes);
                     check_segments(&text).map_err(|fault| (name.as_str(), fault))?;
                     url.push_str(&text);
                 }
@@ -70,17 +117,17 @@ impl UrlTemplate {
     /// value is only a variable, repeats the pair for each array element.
     pub(in super::super) fn expand_query<'v>(
         &self,
-        value: impl Fn(&str) -> &'v Value,
+        value: impl Fn(&str) -> &'v ExactValue,
     ) -> Vec<(String, Option<String>)> {
         let mut written_pairs = Vec::new();
         for QueryPair { name, value: pieces } in &self.query {
             match pieces.as_deref() {
                 None => written_pairs.push((name.clone(), None)),
                 Some([UrlPiece::Variable(variable)]) => {
-                    let values = pairs("", value(variable), ParameterStyle::Repeat);
-                    written_pairs.extend(values.into_iter().map(|(_, value)| (name.clone(), Some(value))));
+                    let values = repeated_texts(value(variable));
+                    written_pairs.extend(values.map(|text| (name.clone(), Some(escaped(&text)))));
                 }
-                Some(pieces) if variables(pieces).any(|name| value(name).is_null()) => {}
+                Some(pieces) if variables(pieces).any(|name| *value(name) == ExactValue::Null) => {}
                 Some(pieces) => {
                     let text = written(pieces, |name| escaped(&scalar(value(name)).unwrap_or_default()));
                     written_pairs.push((name.clone(), Some(text)));
@@ -102,10 +149,6 @@ fn written(pieces: &[UrlPiece], value: impl Fn(&str) -> String) -> String {
         UrlPiece::Variable(name) => Cow::Owned(value(name)),
     });
     text.collect()
-}
-
-fn escaped_but_slashes(text: &str) -> String {
-    text.split('/').map(escaped).collect::<Vec<_>>().join("/")
 }
 
 /// Checks the escaped text for several segments.

@@ -64,8 +64,9 @@ async fn every_style_is_written_as_the_specification_defines() {
         ("query", Some("form"), Some(false), &array, "GET /v1/x?p=a,b%20c"),
         ("query", None, None, &object, "GET /v1/x?r=100&g=200"),
         ("query", Some("form"), Some(false), &object, "GET /v1/x?p=r,100,g,200"),
-        ("query", Some("spaceDelimited"), Some(false), &array, "GET /v1/x?p=a%20b%20c"),
+        ("query", Some("spaceDelimited"), Some(false), &json!(["a", "b"]), "GET /v1/x?p=a%20b"),
         ("query", Some("pipeDelimited"), Some(false), &array, "GET /v1/x?p=a%7Cb%20c"),
+        ("query", Some("deepObject"), None, &array, "GET /v1/x?p%5B%5D=a&p%5B%5D=b%20c"),
         ("query", Some("deepObject"), Some(true), &object, "GET /v1/x?p%5Br%5D=100&p%5Bg%5D=200"),
         ("query", None, None, &json!(true), "GET /v1/x?p=true"),
         ("query", None, None, &Value::Null, "GET /v1/x"),
@@ -83,17 +84,141 @@ async fn every_style_is_written_as_the_specification_defines() {
         let line = request["request"].as_str().unwrap().replace("%2C", ",").replace('|', "%7C");
         assert_eq!(line, expected, "{style:?} {explode:?} {value}");
     }
-    for (explode, value, expected) in [
-        (false, &array, "GET /v1/a,b%20c/x"),
-        (false, &object, "GET /v1/r,100,g,200/x"),
-        (true, &object, "GET /v1/r=100,g=200/x"),
-        (false, &json!("ä/?#"), "GET /v1/%C3%A4%2F%3F%23/x"),
+    for (style, explode, value, expected) in [
+        ("simple", false, &array, "GET /v1/a,b%20c/x"),
+        ("simple", false, &object, "GET /v1/r,100,g,200/x"),
+        ("simple", true, &object, "GET /v1/r=100,g=200/x"),
+        ("simple", false, &json!("ä/?#"), "GET /v1/%C3%A4%2F%3F%23/x"),
+        ("label", false, &array, "GET /v1/.a,b%20c/x"),
+        ("label", true, &array, "GET /v1/.a.b%20c/x"),
+        ("label", true, &object, "GET /v1/.r=100.g=200/x"),
+        ("matrix", false, &json!("a"), "GET /v1/;p=a/x"),
+        ("matrix", false, &array, "GET /v1/;p=a,b%20c/x"),
+        ("matrix", true, &array, "GET /v1/;p=a;p=b%20c/x"),
+        ("matrix", true, &object, "GET /v1/;r=100;g=200/x"),
     ] {
-        let parameter = json!({"name": "p", "in": "path", "required": true, "explode": explode, "schema": {}});
+        let mut parameter = json!({"name": "p", "in": "path", "required": true, "explode": explode, "schema": {}});
+        parameter["style"] = style.into();
         let item = json!({"get": {"parameters": [parameter]}});
         let request = sent("/{p}/x", item, json!({}), ImportOptions::new(), json!({"p": value})).await;
         let line = request["request"].as_str().unwrap().replace("%2C", ",").replace("%3D", "=");
-        assert_eq!(line, expected, "{explode} {value}");
+        assert_eq!(line, expected, "{style} {explode} {value}");
+    }
+}
+
+#[tokio::test]
+async fn forms_are_written_as_their_encoding_says() {
+    let deep = json!({"style": "deepObject", "explode": true});
+    let media = json!({
+        "schema": {"type": "object", "properties": {
+            "items": {"type": "array", "items": {"type": "object"}},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        }},
+        "encoding": {"items": deep, "metadata": deep, "expand": deep, "tags": {"explode": false}, "config": {"contentType": "application/json"}, "url": {"allowReserved": true}},
+    });
+    let item = json!({"post": {"requestBody": {"content": {"application/x-www-form-urlencoded": media}}}});
+    let body = json!({
+        "items": [{"price": "p1", "quantity": 2}, {"price": "p2"}],
+        "metadata": {"k": "v"},
+        "expand": ["a", "b.c"],
+        "tags": ["x", "y"],
+        "config": [{"a": 1}],
+        "url": "http://x/?a=b&c",
+        "plain": {"a": 1},
+    });
+    let request = sent("/x", item, json!({}), ImportOptions::new(), json!({"body": body})).await;
+    let expected = "items[0][price]=p1&items[0][quantity]=2&items[1][price]=p2&metadata[k]=v&expand[]=a&expand[]=b.c\
+        &tags=x,y&config=%5B%7B%22a%22%3A1%7D%5D&url=http://x/?a=b%26c&plain=%7B%22a%22%3A1%7D";
+    assert_eq!(
+        request["body"]
+            .as_str()
+            .unwrap()
+            .replace("%5B0%5D%5B", "[0][")
+            .replace("%5B1%5D%5B", "[1][")
+            .replace("price%5D", "price]")
+            .replace("quantity%5D", "quantity]")
+            .replace("%5Bk%5D", "[k]")
+            .replace("expand%5B%5D", "expand[]"),
+        expected
+    );
+
+    let media = json!({"schema": {"type": "object"}, "encoding": {"doc": {"contentType": "application/json"}, "csv": {"contentType": "text/csv"}}});
+    let item = json!({"post": {"requestBody": {"content": {"multipart/form-data": media}}}});
+    let body = json!({"doc": ["a"], "csv": "a,b", "other": {"k": 1}});
+    let request = sent("/x", item, json!({}), ImportOptions::new(), json!({"body": body})).await;
+    let body = request["body"].as_str().unwrap();
+    for part in [
+        "name=\"doc\"\r\ncontent-type: application/json\r\n\r\n[\"a\"]\r\n",
+        "name=\"csv\"\r\ncontent-type: text/csv\r\n\r\na,b\r\n",
+        "name=\"other\"\r\ncontent-type: application/json\r\n\r\n{\"k\":1}\r\n",
+    ] {
+        assert!(body.contains(part), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn flags_and_content_of_parameters_are_read() {
+    let item = json!({"get": {"parameters": [
+        {"name": "url", "in": "query", "allowReserved": true, "schema": {"type": "string"}},
+        {"name": "flag", "in": "query", "allowEmptyValue": true, "schema": {"type": "boolean"}},
+        {"name": "list", "in": "query", "allowEmptyValue": true, "schema": {"type": "array", "items": {}}},
+        {"name": "xml", "in": "query", "content": {"application/xml": {"schema": {"type": "object"}}}},
+    ]}});
+    let arguments = json!({"url": "http://x/?a&b", "flag": "", "list": [], "xml": "<a/>"});
+    let request = sent("/x", item, json!({}), ImportOptions::new(), arguments).await;
+    assert_eq!(request["request"], "GET /v1/x?url=http://x/?a%26b&flag=&list=&xml=%3Ca%2F%3E");
+}
+
+#[test]
+fn what_a_notation_does_not_define_is_reported() {
+    let nested = json!({"type": "object", "properties": {"a": {"type": "array", "items": {}}}});
+    let parameter = |place: &str, style: Option<&str>, schema: &Value| {
+        let mut parameter = json!({"name": "p", "in": place, "schema": schema});
+        parameter["style"] = style.map_or(Value::Null, Value::from);
+        json!({"get": {"parameters": [parameter]}})
+    };
+    let form = |media_type: &str, encoding: Value| {
+        let schema = json!({"type": "object", "properties": {"p": nested}});
+        json!({"post": {"requestBody": {"content": {media_type: {"schema": schema, "encoding": {"p": encoding}}}}}})
+    };
+    let lossy = |item: &Value| -> Vec<String> {
+        let item = item.clone();
+        let imported = document("3.1.0", json!({"/x": item}), json!({})).import(&ImportOptions::new());
+        assert_eq!(imported.operations.len(), 1, "{:?}", imported.skipped);
+        imported.lossy.iter().map(ToString::to_string).collect()
+    };
+    for item in [
+        parameter("query", Some("deepObject"), &nested),
+        parameter("query", None, &json!({"type": "array", "items": {"type": "string"}})),
+        parameter("query", None, &json!({"type": "object", "additionalProperties": {"type": "string"}})),
+        form("application/x-www-form-urlencoded", json!({"style": "deepObject"})),
+        form("application/x-www-form-urlencoded", json!({"contentType": "application/json"})),
+        form("multipart/form-data", json!({})),
+        form("application/json", json!({"style": "form"})),
+    ] {
+        assert_eq!(lossy(&item), [""; 0], "{item}");
+    }
+    let undefined = "its notation has no arrays or objects inside others; they are sent as JSON";
+    for item in [
+        parameter("query", None, &nested),
+        parameter("header", None, &json!({"type": "array", "items": nested})),
+        parameter("query", Some("pipeDelimited"), &json!({"anyOf": [{"type": "string"}, nested]})),
+    ] {
+        assert_eq!(lossy(&item), [format!("GET /x: the parameter `p` may not arrive as described: {undefined}")]);
+    }
+    for (item, loss) in [
+        (form("application/x-www-form-urlencoded", json!({"style": "form"})), undefined),
+        (
+            form("application/x-www-form-urlencoded", json!({"style": "matrix"})),
+            "the style `matrix` is unknown; it is sent as if it had none",
+        ),
+        (
+            form("multipart/form-data", json!({"contentType": "application/xml"})),
+            "it can't be written as `application/xml`; its arrays and objects are sent as JSON",
+        ),
+        (form("multipart/form-data", json!({"headers": {"x-a": {}}})), "the headers of its part are not sent"),
+    ] {
+        assert_eq!(lossy(&item), [format!("POST /x: the field `p` of the body may not arrive as described: {loss}")]);
     }
 }
 
