@@ -1,7 +1,7 @@
-//! The deltas of a model's answer while it streams.
+//! A model's answer while it streams, as deltas.
 //!
 //! Deltas are for displaying an answer while it arrives. Nothing may be run or stored from them: only the [`Turn`] that
-//! ends the stream is complete. A delta of an unknown type is kept and passed on.
+//! ends the stream is complete. A delta with an unknown type is kept and passed on.
 
 mod unknown;
 
@@ -15,7 +15,7 @@ use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag};
 use crate::turn::Turn;
 use crate::usage::Usage;
 
-/// One piece of an answer that is still streaming, tagged by `type`.
+/// One piece from an answer that is still streaming, tagged by `type`.
 ///
 /// Text, reasoning and refusals arrive in *parts*: pieces with the same `part` belong together, and pieces of different
 /// parts may be interleaved. Parts are numbered from zero in the order in which they begin, over the whole answer; the
@@ -47,13 +47,13 @@ pub enum Delta {
     ReasoningDelta {
         /// The text that was added.
         text: String,
-        /// The form of the reasoning: the full text or a summary.
+        /// The reasoning's form: the full text or a summary.
         form: ReasoningForm,
-        /// The part that it belongs to. Each paragraph of a summary is one.
+        /// The part that it belongs to. Each paragraph in a summary is one.
         #[serde(skip_serializing_if = "is_first")]
         part: usize,
     },
-    /// More of a refusal.
+    /// More refusal text.
     RefusalDelta {
         /// The text that was added.
         text: String,
@@ -65,46 +65,46 @@ pub enum Delta {
     CitationDelta {
         /// The citation.
         citation: Citation,
-        /// The part of the text.
+        /// The part that the text belongs to.
         #[serde(skip_serializing_if = "is_first")]
         part: usize,
     },
-    /// The start of a call.
+    /// A call starts.
     ToolCallStart {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         name: String,
     },
-    /// More argument text of a call.
+    /// More argument text for a call.
     ToolCallArgsDelta {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
         /// The text that was added.
         arguments: String,
     },
-    /// The end of a call's arguments. It may still not run: the turn can be cut off after it.
+    /// A call's arguments are complete. The call may still not run: the turn can be cut off after it.
     ToolCallEnd {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
     },
-    /// The start of a call that the provider executes.
+    /// A call that the provider executes starts.
     ProviderCallStart {
-        /// The id of the call. An implementation assigns one where the provider has none.
+        /// The call's id. An implementation assigns one where the provider has none.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         name: String,
     },
-    /// More argument text of a call that the provider executes.
+    /// More argument text for a call that the provider executes.
     ProviderCallArgsDelta {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
         /// The text that was added.
         arguments: String,
     },
-    /// The output of a call that the provider executed. A later one for the same call replaces it.
+    /// The output that a provider's call returned. A later one for the same call replaces it.
     ProviderCallOutput {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
         /// The output, in the provider's format.
         output: JsonText,
@@ -112,16 +112,16 @@ pub enum Delta {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
-    /// The usage of the turn so far. Replaces earlier updates.
+    /// The turn's usage so far. Replaces earlier updates.
     UsageUpdate(Usage),
-    /// The end of the stream: the complete turn.
+    /// The stream ends: the complete turn.
     TurnComplete(Box<Turn>),
-    /// A delta of a type that this version does not know, kept whole.
+    /// A delta whose type this version does not know, kept whole.
     #[serde(untagged)]
     Unknown(Box<UnknownDelta>),
 }
 
-/// The form of reasoning that a delta adds to.
+/// The reasoning form that a delta adds to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -134,7 +134,7 @@ pub enum ReasoningForm {
 }
 
 impl Delta {
-    /// Creates a piece of text in the first part.
+    /// Creates a text delta in the first part.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::TextDelta { text: text.into(), part: 0 }

@@ -1,4 +1,4 @@
-//! Events of calls that run.
+//! A run's events about its calls.
 //!
 //! ```text
 //! Toolkit::run ─> Run ─┬─ Started: an attempt reaches its handler
@@ -8,10 +8,10 @@
 //! ```
 //!
 //! Events are values: they serialise, carry a version and identify their call twice, by its index in the run and by its
-//! id. The index is unique; the id is not, as a model may send one id twice. The events of one call are in the order in
-//! which they happened, and the last one is its output; events of different calls are interleaved.
+//! id. The index is unique; the id is not, as a model may send one id twice. One call's events are in the order in
+//! which they happened, and the last one is its output; events from different calls are interleaved.
 //!
-//! An event of an unknown type is kept and written back unchanged. It must never be acted on.
+//! An event with an unknown type is kept and written back unchanged. It must never be acted on.
 
 mod unknown;
 
@@ -26,7 +26,7 @@ use crate::result::ToolResult;
 use crate::tagged::{self, ReadVariant, TaggedEnum, UnknownTag, Versioning};
 use crate::tool_name::ToolName;
 
-/// An event of one call of a run, tagged by `type`.
+/// One call's event in a run, tagged by `type`.
 ///
 /// ```
 /// use haft_core::{ToolCall, ToolEvent, ToolResult};
@@ -42,85 +42,85 @@ use crate::tool_name::ToolName;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(remote = "Self", tag = "type", rename_all = "snake_case")]
 pub enum ToolEvent {
-    /// An attempt reaches the handler: it is about to be polled for the first time. It precedes all other events of the
-    /// attempt, and a call whose handler is never reached has none. Emitted only on request, see
+    /// An attempt reaches the handler: it is about to be polled for the first time. It precedes the attempt's other
+    /// events, and a call whose handler is never reached has none. Emitted only on request, see
     /// `RunOptions::started_events`.
     Started {
-        /// The index of the call in its run.
+        /// The call's index in its run.
         index: usize,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: ToolName,
-        /// The number of the attempt, counted from one.
+        /// The attempt's number, from one.
         attempt: u32,
     },
     /// The handler emitted a progress value: any JSON, see [`progress`](Self::progress).
     Progress {
-        /// The index of the call in its run.
+        /// The call's index in its run.
         index: usize,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: ToolName,
-        /// The number of this value among all that the call emitted, from zero.
+        /// This value's number among all that the call emitted, from zero.
         seq: u64,
         /// The value.
         data: JsonText,
     },
     /// The handler emitted a preliminary result, encoded by the tool's success schema.
     Preliminary {
-        /// The index of the call in its run.
+        /// The call's index in its run.
         index: usize,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: ToolName,
-        /// The number of this value among all that the call emitted, from zero.
+        /// This value's number among all that the call emitted, from zero.
         seq: u64,
         /// The preliminary result.
         value: JsonText,
     },
     /// The call requires approval and waits for it.
     ApprovalRequested {
-        /// The index of the call in its run.
+        /// The call's index in its run.
         index: usize,
         /// The approval request.
         request: Box<ApprovalRequest>,
     },
     /// The approval request was resolved.
     ApprovalResolved {
-        /// The index of the call in its run.
+        /// The call's index in its run.
         index: usize,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: ToolName,
         /// The verdict.
         response: Box<Verdict>,
     },
-    /// The call waits for a verdict that arrives after this run. No further event of it follows; the run's
+    /// The call waits for a verdict that arrives after this run. No further event for it follows; the run's
     /// `Suspended` holds it.
     Suspended {
-        /// The index of the call in its run.
+        /// The call's index in its run.
         index: usize,
         /// The pending approval request.
         request: Box<ApprovalRequest>,
     },
     /// The call finished. Every call that is not suspended has exactly one such event, and none after it.
     Output {
-        /// The index of the call in its run.
+        /// The call's index in its run.
         index: usize,
-        /// The result of the call.
+        /// The call's result.
         result: ToolResult,
     },
-    /// An event of a type that this version does not know, kept whole. No run emits one.
+    /// An event whose type this version does not know, kept whole. No run emits one.
     #[serde(untagged)]
     Unknown(Box<UnknownEvent>),
 }
 
 impl ToolEvent {
-    /// Returns the index of the call in its run. An unknown event that names none has `usize::MAX`, which no call has.
+    /// Returns the call's index in its run. An unknown event that names none has `usize::MAX`, which no call has.
     #[must_use]
     pub fn index(&self) -> usize {
         match self {
@@ -135,7 +135,7 @@ impl ToolEvent {
         }
     }
 
-    /// Returns the id of the call. That of an unknown event that names none is empty.
+    /// Returns the call's id. It is empty for an unknown event that names none.
     #[must_use]
     pub fn call_id(&self) -> &CallId {
         match self {
@@ -149,7 +149,7 @@ impl ToolEvent {
         }
     }
 
-    /// Returns the name of the tool, as the call spelled it. That of an unknown event that names none is empty.
+    /// Returns the tool's name, as the call spelled it. It is empty for an unknown event that names none.
     #[must_use]
     pub fn tool(&self) -> &str {
         match self {
@@ -179,7 +179,7 @@ impl ToolEvent {
         Some(self)
     }
 
-    /// Returns the progress, if the event has a value of exactly that form. Any other value that a handler emitted is
+    /// Returns the progress, if the event has a value in exactly that form. Any other value that a handler emitted is
     /// the `data` of [`ToolEvent::Progress`].
     ///
     /// ```
@@ -222,7 +222,7 @@ impl ToolEvent {
         }
     }
 
-    /// Returns the result, if this is the last event of its call.
+    /// Returns the result, if this is its call's last event.
     #[must_use]
     pub fn result(&self) -> Option<&ToolResult> {
         match self {

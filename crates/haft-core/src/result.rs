@@ -1,7 +1,7 @@
-//! The result of a call.
+//! A call's result.
 //!
 //! Results are structured: they can be inspected, redacted and stored before they become what the model reads. Only
-//! [`ToolResult::to_call_output`] takes that step. The results of calls that can't be run are created here too, so that
+//! [`ToolResult::to_call_output`] takes that step. Results for calls that can't be run are created here too, so that
 //! every call has a result and no failure is without a message.
 
 mod parts;
@@ -28,10 +28,10 @@ pub use self::parts::ResultParts;
 /// The longest tool name or call id that a message repeats, in bytes: both come from the model.
 const QUOTE_CAP: usize = 80;
 
-/// The number of tools that a message lists.
+/// The largest tool count in a message.
 const LISTED: usize = 12;
 
-/// The result of a call.
+/// A call's result.
 ///
 /// ```
 /// use haft_core::{ToolCall, ToolResult};
@@ -50,50 +50,50 @@ pub struct ToolResult {
     /// The format version.
     #[serde(default)]
     pub v: FormatVersion,
-    /// The id of the call.
+    /// The call's id.
     pub call_id: CallId,
-    /// The name of the tool, as the call spelled it.
+    /// The tool's name, as the call spelled it.
     pub tool: ToolName,
     /// The outcome.
     pub outcome: Outcome,
-    /// The repairs of the arguments that were made before the handler ran.
+    /// The repairs to the arguments, made before the handler ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
 }
 
-/// The outcome of a call, tagged by `status`.
+/// A call's outcome, tagged by `status`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Outcome {
     /// The call returned a value.
     Ok(ToolOutput),
-    /// The call failed. On the heap, so that the results of successful calls stay small.
+    /// The call failed. On the heap, so that successful results stay small.
     Failed(Box<ToolFailure>),
 }
 
 impl ToolResult {
-    /// Creates the result of a call from its outcome.
+    /// Creates a call's result from its outcome.
     #[must_use]
     pub fn new(call: &ToolCall, outcome: Outcome) -> Self {
         Self::named(call.name.as_str().into(), call, outcome)
     }
 
-    /// Creates the result of a call whose tool exists, so that its name is shared.
+    /// Creates a call's result where the tool exists, so that its name is shared.
     #[must_use]
     pub fn named(tool: ToolName, call: &ToolCall, outcome: Outcome) -> Self {
         Self { v: FormatVersion::default(), call_id: call.call_id.clone(), tool, outcome, repairs: Vec::new() }
     }
 
-    /// Creates the result of a call that returned a value.
+    /// Creates the result for a call that returned a value.
     #[must_use]
     pub fn ok(call: &ToolCall, output: impl Into<ToolOutput>) -> Self {
         Self::new(call, Outcome::Ok(output.into()))
     }
 
-    /// Creates the result of a call that was answered without running it: its failure is not
+    /// Creates the result for a call that was answered without running it: its failure is not
     /// [`started`](ToolFailure::started). Only [`TimedOut`](FailureKind::TimedOut) and
     /// [`OutcomeUnknown`](FailureKind::OutcomeUnknown) stay started, because nobody knows that such a call did nothing.
-    /// Use [`from_failure`](Self::from_failure) for a call whose handler had started. A blank reason is replaced by the default message of the kind, here and in the constructors
+    /// Use [`from_failure`](Self::from_failure) for a call whose handler had started. A blank reason is replaced by the kind's default message, here and in the constructors
     /// below.
     ///
     /// ```
@@ -112,38 +112,38 @@ impl ToolResult {
         Self::from_failure(call, if may_have_run { failure } else { failure.not_started() })
     }
 
-    /// Creates the result of a call that failed with this failure.
+    /// Creates the result for a call that failed with this failure.
     #[must_use]
     pub fn from_failure(call: &ToolCall, failure: ToolFailure) -> Self {
         Self::new(call, Outcome::Failed(Box::new(failure)))
     }
 
-    /// Creates the result of a call that an approver or a policy denied.
+    /// Creates the result for a call that an approver or a policy denied.
     #[must_use]
     pub fn denied(call: &ToolCall, reason: impl Into<String>) -> Self {
         Self::failed(call, FailureKind::Denied, reason)
     }
 
-    /// Creates the result of a call that was cancelled before its handler began. Add [`ToolFailure::started`] if it
+    /// Creates the result for a call that was cancelled before its handler began. Add [`ToolFailure::started`] if it
     /// had.
     #[must_use]
     pub fn cancelled(call: &ToolCall, reason: impl Into<String>) -> Self {
         Self::failed(call, FailureKind::Cancelled, reason)
     }
 
-    /// Creates the result of a call whose handler failed.
+    /// Creates the result for a call whose handler failed.
     #[must_use]
     pub fn execution_error(call: &ToolCall, reason: impl Into<String>) -> Self {
         Self::from_failure(call, ToolFailure::new(FailureKind::ExecutionError, reason))
     }
 
-    /// Creates the result of a call that was not run because the response with it was cut off.
+    /// Creates the result for a call that was not run because its response was cut off.
     #[must_use]
     pub fn interrupted(call: &ToolCall, reason: impl Into<String>) -> Self {
         Self::failed(call, FailureKind::Interrupted, reason)
     }
 
-    /// Creates the result of a call of a tool that is offered to the model but not run here.
+    /// Creates the result for a call to a tool that the model is offered but that does not run here.
     #[must_use]
     pub fn non_local_tool(call: &ToolCall) -> Self {
         let name = quoted(&call.name);
@@ -154,7 +154,7 @@ impl ToolResult {
         )
     }
 
-    /// Creates the result of a call of a tool that does not exist. `nearest` are names that the caller may see, best
+    /// Creates the result for a call to a tool that does not exist. `nearest` are names that the caller may see, best
     /// first. If none is near, use [`unknown_tool_among`](Self::unknown_tool_among), which lists the tools.
     ///
     /// ```
@@ -178,7 +178,7 @@ impl ToolResult {
         Self::failed(call, FailureKind::UnknownTool, message)
     }
 
-    /// Creates the result of a call of a tool that does not exist. `tools` are those that the caller may see, in
+    /// Creates the result for a call to a tool that does not exist. `tools` are those that the caller may see, in
     /// order: the message lists the names that are near or, if none is, the first twelve, and counts the rest if the
     /// iterator can.
     ///
@@ -206,7 +206,7 @@ impl ToolResult {
         }
     }
 
-    /// Creates the result of a call of a tool that does not exist and whose name is near none. No more names are taken
+    /// Creates the result for a call to a tool that does not exist and whose name is near none. No more names are taken
     /// from the iterator than the message needs.
     #[doc(hidden)]
     #[must_use]
@@ -226,7 +226,7 @@ impl ToolResult {
         Self::failed(call, FailureKind::UnknownTool, message)
     }
 
-    /// Creates the result of a call whose id an earlier call of the batch has.
+    /// Creates the result for a call whose id an earlier call in the batch has.
     #[must_use]
     pub fn duplicate_call_id(call: &ToolCall) -> Self {
         let id = quoted(call.call_id.as_str());
@@ -237,19 +237,19 @@ impl ToolResult {
         )
     }
 
-    /// Creates the result of a call with invalid arguments.
+    /// Creates the result for a call with invalid arguments.
     #[must_use]
     pub fn invalid_input(call: &ToolCall, issues: Issues) -> Self {
         Self::from_failure(call, ToolFailure::with_issues(FailureKind::InputValidationError, issues))
     }
 
-    /// Creates the result of a call whose handler returned an invalid value.
+    /// Creates the result for a call whose handler returned an invalid value.
     #[must_use]
     pub fn invalid_output(call: &ToolCall, issues: Issues) -> Self {
         Self::from_failure(call, ToolFailure::with_issues(FailureKind::OutputValidationError, issues))
     }
 
-    /// Sets the repairs of the arguments.
+    /// Sets the repairs to the arguments.
     #[must_use]
     pub fn repairs(mut self, repairs: Vec<Repair>) -> Self {
         self.repairs = repairs;
@@ -272,13 +272,13 @@ impl ToolResult {
         self.outcome.is_ok()
     }
 
-    /// Returns the value, if there is one. A failed call has none, and neither has an output of content alone.
+    /// Returns the value, if there is one. A failed call has none, and neither has an output with content alone.
     #[must_use]
     pub fn value(&self) -> Option<&JsonText> {
         self.outcome.output().and_then(ToolOutput::value)
     }
 
-    /// Returns the metadata of the output or the failure, if there is any. It is for the application and never sent to
+    /// Returns the output's or the failure's metadata, if there is any. It is for the application and never sent to
     /// the model.
     ///
     /// ```
@@ -313,7 +313,7 @@ impl ToolResult {
         self.outcome.failure()
     }
 
-    /// Decodes the value. A failed call has none, and its failure is the error; an output of content alone is an
+    /// Decodes the value. A failed call has none, and its failure is the error; an output with content alone is an
     /// `output_validation_error`.
     ///
     /// ```
@@ -350,7 +350,7 @@ impl ToolResult {
     /// A string is written raw, without quotes and escapes; the unit value is `null`; every other value is its JSON
     /// text. If the output has content parts for the model, those are used instead. A failure is
     /// [`ToolFailure::to_model_text`] with `is_error` set; if it has content, that text is the first part and the
-    /// content follows it, so the model always reads the kind and the message. The cause of a failure never appears.
+    /// content follows it, so the model always reads the kind and the message. A failure's cause never appears.
     /// Metadata is kept for the application.
     #[must_use]
     pub fn to_call_output(&self) -> ToolCallOutput {
@@ -405,12 +405,12 @@ impl Outcome {
     }
 }
 
-/// Decodes the value of an output.
+/// Decodes an output's value.
 pub fn decode_output<T: DeserializeOwned>(output: &ToolOutput) -> Result<T, ToolFailure> {
     output.value().ok_or_else(no_value)?.decode().map_err(unreadable)
 }
 
-/// Creates the failure of an output that has no value to decode.
+/// Creates the failure for an output that has no value to decode.
 #[cold]
 fn no_value() -> ToolFailure {
     ToolFailure::new(
@@ -419,7 +419,7 @@ fn no_value() -> ToolFailure {
     )
 }
 
-/// Creates the failure of a value that is valid by its schema but not for the type that it is decoded as.
+/// Creates the failure for a value that is valid by its schema but not for the type that it is decoded as.
 fn unreadable(error: serde_json::Error) -> ToolFailure {
     ToolFailure::new(FailureKind::OutputValidationError, "the result can't be decoded as the requested type")
         .cause(error)
@@ -457,7 +457,7 @@ impl<'de> Deserialize<'de> for Outcome {
     }
 }
 
-/// Returns what the model reads of an output, as one text.
+/// Returns an output as the model reads it, as one text.
 #[must_use]
 pub fn model_text(output: &ToolOutput) -> String {
     match output.shown() {
@@ -466,7 +466,7 @@ pub fn model_text(output: &ToolOutput) -> String {
     }
 }
 
-/// Returns what the model reads of a failure with content: its text, then the content.
+/// Returns a failure with content as the model reads it: its text, then the content.
 fn failure_parts(failure: &ToolFailure) -> Vec<ContentPart> {
     [ContentPart::text(failure.to_model_text())].into_iter().chain(failure.content().iter().cloned()).collect()
 }

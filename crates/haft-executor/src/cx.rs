@@ -1,4 +1,4 @@
-//! The context of a call, which its handler receives.
+//! A call's context, which its handler receives.
 //!
 //! ```text
 //!                 ┌─ CxSource::Run    a call of a run: a handle to the run's state
@@ -43,7 +43,7 @@ use crate::service::{MissingService, Services};
 use crate::tool::Tool;
 use crate::toolkit::ToolSet;
 
-/// The context of one call. Cloning is cheap.
+/// One call's context. Cloning is cheap.
 ///
 /// ```
 /// use haft_executor::{Cx, Services};
@@ -60,19 +60,19 @@ use crate::toolkit::ToolSet;
 pub struct Cx(CxSource);
 
 impl Cx {
-    /// Creates the context of a call: first attempt, no deadline, no services, emitted values are dropped.
+    /// Creates a call's context: first attempt, no deadline, no services, emitted values are dropped.
     #[must_use]
     pub fn for_call(call: &ToolCall) -> Self {
         Self::with_tool(call, ToolRef::Named(call.name.as_str().into()))
     }
 
-    /// Creates the context of a call of a known tool, which saves a copy of its name.
+    /// Creates the context for a call to a known tool, which saves copying its name.
     #[must_use]
     pub fn for_tool(tool: &Tool, call: &ToolCall) -> Self {
         Self::with_tool(call, ToolRef::Bound(tool.clone()))
     }
 
-    /// Returns the id of the call.
+    /// Returns the call's id.
     #[must_use]
     pub fn call_id(&self) -> &CallId {
         self.0.call_id()
@@ -84,19 +84,19 @@ impl Cx {
         self.0.tool()
     }
 
-    /// Returns the name of the tool.
+    /// Returns the tool's name.
     #[must_use]
     pub fn tool_name(&self) -> &str {
         self.0.tool_name()
     }
 
-    /// Returns the number of the attempt, counted from one.
+    /// Returns the attempt's number, from one.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.0.attempt()
     }
 
-    /// Returns the deadline of the call, if it has one.
+    /// Returns the call's deadline, if it has one.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let own = self.call_handle().and_then(CallHandle::deadline);
@@ -151,7 +151,7 @@ impl Cx {
         .await
     }
 
-    /// Emits a progress value to the reader of the call's events, waiting while the queue is full.
+    /// Emits a progress value to whoever reads the call's events, waiting while the queue is full.
     ///
     /// If the tool declares what it emits ([`ToolBuilder::emits`](crate::ToolBuilder::emits)), any other value is
     /// rejected, even if the emitted values are dropped.
@@ -166,7 +166,7 @@ impl Cx {
         Ok(())
     }
 
-    /// Emits the progress of the call as a [`Progress`], which readers get from
+    /// Emits the call's progress as a [`Progress`], which readers get from
     /// [`ToolEvent::progress`](haft_core::ToolEvent::progress). In JSON it is `{"done": …, "total": …, "message": …}`,
     /// where an unknown total and an empty message are omitted.
     pub async fn progress(
@@ -178,7 +178,7 @@ impl Cx {
         self.emit(Progress::new(done).total(total).message(message)).await
     }
 
-    /// Emits a preliminary form of the result, encoded as the result will be.
+    /// Emits a preliminary result, encoded as the result will be.
     ///
     /// A value that violates the tool's success schema is rejected, even if the emitted values are dropped.
     pub async fn preliminary(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
@@ -192,12 +192,12 @@ impl Cx {
     }
 
     /// Emits a value as [`emit`](Cx::emit) does, from a blocking handler: waits on the thread. In an asynchronous
-    /// handler it would block every other call of the task.
+    /// handler it would block every other call in the task.
     pub fn emit_blocking(&self, value: impl Serialize + Send) -> Result<(), EmitError> {
         wait(self.emit(value))
     }
 
-    /// Emits the progress of the call as [`progress`](Cx::progress) does, from a blocking handler.
+    /// Emits the call's progress as [`progress`](Cx::progress) does, from a blocking handler.
     pub fn progress_blocking(
         &self,
         done: f64,
@@ -217,19 +217,19 @@ impl Cx {
         self.services().get()
     }
 
-    /// Returns all services of the call.
+    /// Returns all the call's services.
     #[must_use]
     pub fn services(&self) -> &Services {
         self.0.scope().map_or(Services::none(), |scope| &scope.services)
     }
 
-    /// Returns the services that the toolkit alone provides, without those of the run and of middlewares.
+    /// Returns the services that the toolkit alone provides, without the run's and the middlewares'.
     #[must_use]
     pub fn toolkit_services(&self) -> &Services {
         self.0.kit_scope().map_or(Services::none(), |scope| &scope.services)
     }
 
-    /// Returns all extensions of the call, by type.
+    /// Returns all the call's extensions, by type.
     #[must_use]
     pub fn extensions(&self) -> &Services {
         self.0.scope().map_or(Services::none(), |scope| &scope.extensions)
@@ -253,7 +253,7 @@ impl Cx {
         self.0.scope()?.caller.as_ref()
     }
 
-    /// Returns the previous verdict on the call, in the context of an approver whose edit or answer was rejected by the
+    /// Returns the previous verdict on the call, in the context for an approver whose edit or answer was rejected by the
     /// tool's checks. Its [fault](RejectedVerdict::fault) lists the issues, and [`attempt`](Cx::attempt) returns the
     /// number of requests so far.
     #[must_use]
@@ -304,25 +304,25 @@ impl Cx {
     }
 
     /// Sends emitted values to a queue. The queue ends when this context and every clone of it are dropped: to read
-    /// while the call runs, move the context into the future of the call.
+    /// while the call runs, move the context into the call's future.
     #[must_use]
     pub fn with_emitter(self, emitter: impl Into<Emitter>) -> Self {
         self.changed(|own| own.emitter = Some(emitter.into()))
     }
 
-    /// Sets the cancellation of the call, in place of those of its run.
+    /// Sets the call's cancellation, in place of its run's.
     #[must_use]
     pub fn with_cancellation(self, cancellation: Cancellation) -> Self {
         self.with_overrides(|overrides| overrides.cancellations = OptionList::of(cancellation))
     }
 
-    /// Sets the deadline of the call, for the handler to read. The context does not enforce it.
+    /// Sets the call's deadline, for the handler to read. The context does not enforce it.
     #[must_use]
     pub fn with_deadline(self, deadline: Instant) -> Self {
         self.with_overrides(|overrides| overrides.deadline = Some(deadline))
     }
 
-    /// Sets the number of the attempt, counted from one.
+    /// Sets the attempt's number, from one.
     #[must_use]
     pub fn with_attempt(self, attempt: u32) -> Self {
         self.with_overrides(|overrides| overrides.attempt = attempt)
@@ -337,13 +337,13 @@ impl Cx {
         self.0.cancellations()
     }
 
-    /// Creates the context of a single call of a toolkit.
+    /// Creates the context for a toolkit's single call.
     pub(crate) fn of_kit(set: &Arc<ToolSet>, tool: usize, call: &ToolCall) -> Self {
         let (set, call_id) = (Arc::clone(set), call.call_id.clone());
         Self(CxSource::Kit(KitCx { set, tool, call_id, serial: Serial::next() }))
     }
 
-    /// Layers the scope of a run over that of the context.
+    /// Layers a run's scope over the context's.
     pub(crate) fn layered_under(self, run: Option<&Arc<RunScope>>) -> Self {
         if run.is_none() {
             return self;
@@ -351,7 +351,7 @@ impl Cx {
         self.changed(|own| own.scope = RunScope::layered(run, own.scope.as_ref()))
     }
 
-    /// Creates the context of a call of a run.
+    /// Creates the context for a run's call.
     pub(crate) fn in_run(handle: CallHandle) -> Self {
         Self(CxSource::Run(handle))
     }
@@ -419,7 +419,7 @@ impl Cx {
         Self(self.0.changed(change))
     }
 
-    /// Sets the gate, for the context of an approver.
+    /// Sets the gate, for an approver's context.
     pub(crate) fn at_gate(self, gate: Option<&Arc<Gate>>) -> Self {
         match gate {
             Some(gate) => self.with_overrides(|overrides| overrides.gate = Some(Arc::clone(gate))),
@@ -427,7 +427,7 @@ impl Cx {
         }
     }
 
-    /// Sets the attempt and the rejected verdict, for the context of an approver that receives the request again.
+    /// Sets the attempt and the rejected verdict, for an approver that receives the request again.
     pub(crate) fn asked_again(self, attempt: u32, rejected: RejectedVerdict) -> Self {
         self.with_overrides(|overrides| (overrides.attempt, overrides.rejected) = (attempt, Some(Arc::new(rejected))))
     }

@@ -1,12 +1,12 @@
 //! Suspended runs, as data.
 //!
 //! A run whose approver answers [later](crate::ApprovalAnswer::Later) ends without a result for those calls. The rest
-//! of the run is this value: every call, the results of the finished ones, and the pending approval requests. It can be
+//! of the run is this value: every call, the finished ones' results, and the pending approval requests. It can be
 //! stored, sent, and resumed by another process; finished calls never run again. An inconsistent value is rejected when
-//! it is read. A call that waits for answers to its questions is part of it with the state that its handler goes on
+//! it is read. It contains a call that waits for answers to its questions with the state that its handler goes on
 //! with.
 //!
-//! A run that was stored before it began is such a value too, of calls that have [not started](Suspended::not_started).
+//! A run that was stored before it began is such a value too: its calls have [not started](Suspended::not_started).
 
 mod progress;
 
@@ -49,7 +49,7 @@ use super::waiting::{StoredWait, WaitingCall};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Suspended {
     v: FormatVersion,
-    /// Unset in values of an earlier version, and where an application puts the parts together.
+    /// Unset in an earlier version's values, and where an application puts the parts together.
     #[serde(skip_serializing_if = "Option::is_none")]
     run_id: Option<RunId>,
     calls: Vec<ToolCall>,
@@ -58,10 +58,10 @@ pub struct Suspended {
     /// The calls that wait for answers. Each has a pending request for each open question.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waiting: Vec<Waiting>,
-    /// The indexes of calls that have neither an approval request nor a result, because they have not started.
+    /// The calls, by index, that have neither an approval request nor a result, because they have not started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unstarted: Vec<usize>,
-    /// Of the run that was suspended. Not stored: the application reads them where it sent the verdicts.
+    /// Verdicts that the suspended run rejected. Not stored: the application reads them where it sent the verdicts.
     #[serde(skip)]
     rejected_verdicts: Vec<RejectedVerdict>,
 }
@@ -91,74 +91,74 @@ pub enum SuspendedError {
     /// An entry has an index that no call has.
     #[error("there is an entry for the call at index {index}, but there are only {calls} calls")]
     NoSuchCall {
-        /// The index of the entry.
+        /// The entry's index.
         index: usize,
-        /// The number of calls.
+        /// The call count.
         calls: usize,
     },
     /// A call has two entries.
     #[error("the call `{call_id}` at index {index} has more than one approval request or result")]
     Repeated {
-        /// The index of the call.
+        /// The call's index.
         index: usize,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
     },
     /// An approval request or a result belongs to another call.
     #[error("the entry at index {index} belongs to the call `{found}` instead of `{call_id}`")]
     OtherCall {
-        /// The index of the entry.
+        /// The entry's index.
         index: usize,
-        /// The id of the call at that index.
+        /// The id that the call at that index has.
         call_id: CallId,
-        /// The id of the call that the entry names.
+        /// The call id that the entry names.
         found: CallId,
     },
     /// Two calls share one approval request, so a verdict would be ambiguous.
     #[error("two calls have the approval request `{request_id}`; every call requires a separate one")]
     SharedRequest {
-        /// The id of the approval request.
+        /// The approval request's id.
         request_id: ApprovalId,
     },
-    /// A request asks a question, and the state of the call that asks is missing.
+    /// A request asks a question, and the asking call's state is missing.
     #[error(
         "the request `{request_id}` asks a question of the call `{call_id}` at index {index}, whose state is missing"
     )]
     MissingState {
-        /// The index of the call.
+        /// The call's index.
         index: usize,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The id of the request.
+        /// The request's id.
         request_id: ApprovalId,
     },
     /// A call waits, and its requests are not the questions that it asked.
     #[error("the requests of the call `{call_id}` at index {index} are not the questions that it asked")]
     OtherQuestions {
-        /// The index of the call.
+        /// The call's index.
         index: usize,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
     },
     /// A call has neither an approval request nor a result, and is not among those that have not started.
     #[error("the call `{call_id}` at index {index} has neither an approval request nor a result")]
     Lost {
-        /// The index of the call.
+        /// The call's index.
         index: usize,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
     },
 }
 
 impl Suspended {
-    /// Creates a suspended run of calls with their pending approval requests, such as those of a history. Signed requests
-    /// name their run, and the first one that does is that of the value.
+    /// Creates a suspended run from calls with their pending approval requests, such as a history's. Signed requests
+    /// name their run, and the first one that does decides the value's run.
     pub fn of(waiting: impl IntoIterator<Item = (ToolCall, ApprovalRequest)>) -> Result<Self, SuspendedError> {
         Self::with_waiting(waiting, [])
     }
 
-    /// Creates a suspended run as [`of`](Self::of) does, with the states of calls that wait for answers. Each open question
-    /// is listed with its call.
+    /// Creates a suspended run as [`of`](Self::of) does, with the states that waiting calls go on with. Each open
+    /// question is listed with its call.
     pub fn with_waiting(
         waiting: impl IntoIterator<Item = (ToolCall, ApprovalRequest)>,
         states: impl IntoIterator<Item = WaitingCall>,
@@ -185,9 +185,9 @@ impl Suspended {
         Self::from_parts(calls, pending, Vec::new(), waits, Vec::new())
     }
 
-    /// Creates a run of which no call has started. An application that stores it before it runs the calls can run those
+    /// Creates a run in which no call has started. An application that stores it before it runs the calls can run those
     /// that were left after a crash, with the same idempotency keys: [resumed](crate::Toolkit::resume), they are checked
-    /// and approved like those of any run.
+    /// and approved like any run's.
     ///
     /// ```
     /// use haft_core::{RunId, ToolCall};
@@ -283,14 +283,14 @@ impl Suspended {
         })
     }
 
-    /// Returns the id of the run, which the run that goes on with it has as well. A value that was stored by a version
-    /// without run ids has none: each run that it is resumed with has an id of its own then.
+    /// Returns the run's id, which the run that goes on with it has as well. A value that a version without run ids
+    /// stored has none: each run that resumes it then gets its own id.
     #[must_use]
     pub fn run_id(&self) -> Option<&RunId> {
         self.run_id.as_ref()
     }
 
-    /// Sets the id of the run, for a value that is [put together](Self::of) from stored parts.
+    /// Sets the run's id, for a value that is [put together](Self::of) from stored parts.
     ///
     /// ```
     /// use haft_core::{ApprovalRequest, ToolCall};
@@ -314,13 +314,13 @@ impl Suspended {
         &self.calls
     }
 
-    /// Returns the pending approval requests and questions, in the order of their calls.
+    /// Returns the pending approval requests and questions, in call order.
     #[must_use]
     pub fn pending(&self) -> impl ExactSizeIterator<Item = &ApprovalRequest> {
         self.pending.iter().map(|pending| &pending.request)
     }
 
-    /// Returns the results of finished calls, in the order of the calls.
+    /// Returns the finished calls' results, in call order.
     #[must_use]
     pub fn finished(&self) -> impl ExactSizeIterator<Item = &ToolResult> {
         self.finished.iter().map(|finished| &finished.result)
@@ -342,7 +342,7 @@ impl Suspended {
         self
     }
 
-    /// Splits the value into the calls with the state of their approval, the results of finished calls, and the
+    /// Splits the value into the calls with their approval's state, the finished calls' results, and the
     /// verdicts that match no request.
     pub(crate) fn into_calls(
         self,

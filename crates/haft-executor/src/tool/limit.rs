@@ -1,13 +1,13 @@
-//! Limits of time, concurrency and size for the calls of a tool.
+//! A tool's limits: timeouts, concurrency and sizes.
 //!
-//! Limits are part of the definition, because the author of the tool knows them best. Every call that a toolkit runs is
+//! Limits belong to the definition, because the tool's author knows them best. Every call that a toolkit runs is
 //! subject to them; a handler never has to check them. Concurrency limits apply within one run; [`Lanes`](crate::Lanes)
 //! apply across runs.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-/// The limits of one tool. The default has no timeouts, shares its slots with other calls, has an emit buffer of 64
+/// One tool's limits. The default has no timeouts, shares its slots with other calls, has an emit buffer of 64
 /// events and sets no output cap, so that the [default cap](OutputCap::default) applies.
 ///
 /// ```
@@ -22,21 +22,21 @@ use std::time::Duration;
 pub struct ExecutionLimits {
     /// The maximum duration of a call from the moment it holds a slot. Waiting for a permit, an approval or the slot
     /// does not count. Everything that middleware does counts: waiting, pauses, every attempt. Before that, the same
-    /// time is the maximum of [refining](crate::ToolBuilder::refine) the arguments.
+    /// limit applies to [refining](crate::ToolBuilder::refine) the arguments.
     pub timeout: Option<Duration>,
     /// The maximum time without output, from the moment the call holds a slot. Every event that the call emits and
-    /// every value of its stream restarts the timeout.
+    /// every value in its stream restarts the timeout.
     pub idle_timeout: Option<Duration>,
-    /// The capacity of the buffer for emitted events.
+    /// The emit buffer's capacity, in events.
     pub emit_buffer: EmitBuffer,
-    /// The calls of the same run that may run at the same time.
+    /// The calls in the same run that may run at the same time.
     pub concurrency: Concurrency,
-    /// The maximum size of the output for the model. If neither the tool nor the run sets one, the
+    /// The largest output that the model reads. If neither the tool nor the run sets one, the
     /// [default](OutputCap::default) applies.
     pub output_cap: Option<OutputCap>,
 }
 
-/// The capacity of the buffer for emitted events.
+/// The emit buffer's capacity, in events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EmitBuffer {
@@ -46,27 +46,27 @@ pub enum EmitBuffer {
     Unbounded,
 }
 
-/// The calls of the same run that may run at the same time as a call. Calls of other runs are not limited by this: use
+/// The calls in the same run that may run at the same time as a call. It does not limit other runs' calls: use
 /// [`Lanes`](crate::Lanes) for that.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Concurrency {
-    /// Any calls: only the limit of the run applies.
+    /// Any calls: only the run's limit applies.
     #[default]
     Shared,
-    /// At most this many calls of this tool, per run.
+    /// At most this many calls to this tool, per run.
     Max(NonZeroUsize),
-    /// No other call of the run.
+    /// No other call in the run.
     Exclusive,
-    /// No other call of the run whose tool has the same key.
+    /// No other call in the run whose tool has the same key.
     Keyed(String),
 }
 
-/// The maximum size of the output for the model, and how larger outputs are handled.
+/// The largest output that the model reads, and how larger outputs are handled.
 ///
-/// The size is that of the content that the model would read: a string without quotes, any other value as JSON. Of
+/// The cap counts the content that the model would read: a string without quotes, any other value as JSON. Of
 /// [custom model content](haft_core::ToolOutput::content), text counts as it is and every other part as JSON, including its
-/// data unless only [text](CountedContent::Text) counts. A failure of the tool counts with its message and the issues
+/// data unless only [text](CountedContent::Text) counts. A tool's failure counts with its message and the issues
 /// and details next to it, and is never cut below 200 bytes. The reason why a call did not run or timed out is never
 /// cut.
 ///
@@ -94,25 +94,25 @@ pub enum Concurrency {
 pub struct OutputCap {
     /// The maximum size in bytes.
     pub bytes: NonZeroUsize,
-    /// The handling of larger outputs.
+    /// The rule for larger outputs.
     pub on_overflow: OnOverflow,
     /// The content that counts.
     pub counted: CountedContent,
 }
 
-/// The content of an output that counts towards its cap.
+/// The part of an output that counts towards its cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CountedContent {
     /// Everything that is sent to the model.
     #[default]
     All,
-    /// Everything except images, audio, files and the binary contents of resources. They are kept whole: no model reads
-    /// them as text, and a part of an image is not an image.
+    /// Everything except images, audio, files and binary resources. They are kept whole: no model reads
+    /// them as text, and half an image is useless.
     Text,
 }
 
-/// The handling of an output that exceeds its cap.
+/// The rule for an output that exceeds its cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnOverflow {
@@ -120,7 +120,7 @@ pub enum OnOverflow {
     /// which the message names, and its message, issues and details.
     #[default]
     Fail,
-    /// The model reads what fits, and a note of how much is missing: whole parts, and the beginning of a text. The
+    /// The model reads what fits, and a note about how much is missing: whole parts, and a text's beginning. The
     /// application still gets the complete value. A failure is cut the same way for both: it keeps its kind, the
     /// beginning of its message, and the issues and details that fit.
     Truncate,
@@ -140,7 +140,7 @@ impl Default for EmitBuffer {
 }
 
 impl OutputCap {
-    /// Creates a cap of this many bytes. A call with a larger output fails.
+    /// Creates a cap in bytes. A call with a larger output fails.
     #[must_use]
     pub fn new(bytes: NonZeroUsize) -> Self {
         Self { bytes, on_overflow: OnOverflow::Fail, counted: CountedContent::All }
@@ -172,7 +172,7 @@ impl OutputCap {
         Self { bytes: NonZeroUsize::MAX, on_overflow: OnOverflow::Truncate, counted: CountedContent::Text }
     }
 
-    /// Sets the handling of larger outputs.
+    /// Sets how larger outputs are handled.
     #[must_use]
     pub fn on_overflow(mut self, rule: OnOverflow) -> Self {
         self.on_overflow = rule;
@@ -186,7 +186,7 @@ impl OutputCap {
         self
     }
 
-    /// Returns the cap that applies to a tool and a run: the smaller one of those that are set, else the default.
+    /// Returns the cap that applies to a tool and a run: the smaller one if both are set, else the default.
     #[inline]
     pub(crate) fn applied(tool: Option<Self>, run: Option<Self>) -> Self {
         match (tool, run) {
@@ -196,7 +196,7 @@ impl OutputCap {
         }
     }
 
-    /// Returns the smaller of two caps, and this one of equal ones.
+    /// Returns the smaller cap, or this one if they are equal.
     #[inline]
     pub(crate) fn smaller(self, other: Self) -> Self {
         if other.bytes < self.bytes { other } else { self }
@@ -212,7 +212,7 @@ impl OutputCap {
     };
 }
 
-/// The cap of a call whose tool and run set none: 256 KiB of text, and larger outputs are truncated.
+/// The cap where neither tool nor run sets one: 256 KiB of text, and larger outputs are truncated.
 impl Default for OutputCap {
     fn default() -> Self {
         Self::DEFAULT
@@ -240,28 +240,28 @@ impl ExecutionLimits {
         self
     }
 
-    /// Sets the capacity of the buffer for emitted events.
+    /// Sets the emit buffer's capacity, in events.
     #[must_use]
     pub fn emit_buffer(mut self, buffer: EmitBuffer) -> Self {
         self.emit_buffer = buffer;
         self
     }
 
-    /// Sets which calls of the same run may run at the same time.
+    /// Sets which calls in the same run may run at the same time.
     #[must_use]
     pub fn concurrency(mut self, concurrency: Concurrency) -> Self {
         self.concurrency = concurrency;
         self
     }
 
-    /// Sets the maximum size of the output, in place of the default of 256 KiB.
+    /// Sets the largest output, in place of the default 256 KiB.
     #[must_use]
     pub fn output_cap(mut self, cap: OutputCap) -> Self {
         self.output_cap = Some(cap);
         self
     }
 
-    /// Returns the names of the limits that are zero, under which no call could finish.
+    /// Names the limits that are zero, under which no call could finish.
     pub(crate) fn zeroes(&self) -> impl Iterator<Item = &'static str> {
         let timeouts = [("timeout", self.timeout), ("idle_timeout", self.idle_timeout)];
         timeouts.into_iter().filter(|(_, limit)| limit.is_some_and(|limit| limit.is_zero())).map(|(name, _)| name)

@@ -1,6 +1,6 @@
 //! Tools that are built into a provider.
 //!
-//! The catalogue of a provider consists of factories: a [`ProviderTool`] describes the provider's tool once, and each
+//! A provider's catalogue consists of factories: a [`ProviderTool`] describes the provider's tool once, and each
 //! application creates a tool from it with its settings. A tool has three names: the id (`vendor.tool`), the name at
 //! the provider, and the custom name in the application. Renaming changes only the custom name.
 
@@ -16,8 +16,8 @@ use serde_json::Value;
 use crate::handler::{BuilderOf, Failure, ToolType, failure_schema};
 use crate::tool::{DefinitionFault, Fixed, Open, SchemaPart, ToolBuilder, ToolKind};
 
-/// A factory of tools that are built into a provider. `A` is the type of the settings, by which an application
-/// configures them; `P` and `R` are the sources of the schemas of parameters and results, as in a [`ToolBuilder`].
+/// A factory for tools that are built into a provider. `A` is the settings' type, by which an application
+/// configures them; `P` and `R` are the sources for the parameters' and the results' schemas, as in a [`ToolBuilder`].
 ///
 /// Settings, parameters and results that are unset mean the unit type: there are none. Its schema as parameters is the
 /// empty object, as for every tool without parameters.
@@ -58,7 +58,7 @@ pub struct ProviderDefinition {
     requires_handler: bool,
 }
 
-/// The content of a factory, without the types.
+/// A factory's content, without the types.
 #[derive(Clone, Debug)]
 struct ProviderSpec {
     id: String,
@@ -92,61 +92,61 @@ impl ProviderTool {
 }
 
 impl<A, P, R> ProviderTool<A, P, R> {
-    /// Sets the name of the tool in the application.
+    /// Sets the tool's name in the application.
     pub fn custom_name(mut self, name: impl Into<String>) -> Self {
         self.spec.custom_name = Some(name.into());
         self
     }
 
-    /// Sets the name of the tool at the provider.
+    /// Sets the tool's name at the provider.
     pub fn provider_name(mut self, name: impl Into<String>) -> Self {
         self.spec.provider_name = Some(name.into());
         self
     }
 
-    /// Sets the type of the settings.
+    /// Sets the settings' type.
     pub fn args<B: JsonSchema + Serialize>(mut self) -> ProviderTool<B, P, R> {
         self.spec.args = Some(Schema::of::<B>());
         ProviderTool::from_spec(self.spec)
     }
 
-    /// Sets the schema of the settings, which are then given as JSON.
+    /// Sets the settings' schema. Settings are then given as JSON.
     pub fn args_schema(mut self, schema: Schema) -> ProviderTool<Value, P, R> {
         self.spec.args = Some(Ok(schema));
         ProviderTool::from_spec(self.spec)
     }
 
-    /// Sets the type of the parameters. A handler must take a `B`.
+    /// Sets the parameters' type. A handler must take a `B`.
     pub fn params<B: DeserializeOwned + JsonSchema>(mut self) -> ProviderTool<A, Fixed<B>, R> {
         self.spec.params = Some(Schema::of_params::<B>());
         ProviderTool::from_spec(self.spec)
     }
 
-    /// Sets the schema of the parameters. A handler may take any type.
+    /// Sets the parameters' schema. A handler may take any type.
     pub fn params_schema(mut self, schema: Schema) -> ProviderTool<A, Open, R> {
         self.spec.params = Some(Ok(schema));
         ProviderTool::from_spec(self.spec)
     }
 
-    /// Sets the type of results. A handler must return a `T`.
+    /// Sets the results' type. A handler must return a `T`.
     pub fn success<T: JsonSchema>(mut self) -> ProviderTool<A, P, Fixed<T>> {
         self.spec.success = Some(Schema::of_output::<T>());
         ProviderTool::from_spec(self.spec)
     }
 
-    /// Sets the schema of results. A handler may return any type.
+    /// Sets the results' schema. A handler may return any type.
     pub fn success_schema(mut self, schema: Schema) -> ProviderTool<A, P, Open> {
         self.spec.success = Some(Ok(schema));
         ProviderTool::from_spec(self.spec)
     }
 
-    /// Sets the type of declared failures.
+    /// Sets the declared failures' type.
     pub fn failure<F: Failure>(mut self) -> Self {
         self.spec.failure = Some(failure_schema::<F>());
         self
     }
 
-    /// Sets the schema of declared failures.
+    /// Sets the declared failures' schema.
     pub fn failure_schema(mut self, schema: Schema) -> Self {
         self.spec.failure = Some(Ok(schema));
         self
@@ -174,8 +174,8 @@ impl<A, P, R> ProviderTool<A, P, R> {
         builder
     }
 
-    /// Starts the tool of the type `T` with these settings. Name, parameters, success, failure, services and the rest
-    /// of the definition are those of the type, in place of those set here.
+    /// Starts the tool that the type `T` defines with these settings. Its name, parameters, success, failure, services
+    /// and everything else replace what is set here.
     pub fn of_type<T: ToolType>(&self, args: A) -> BuilderOf<T>
     where
         A: Serialize,
@@ -190,12 +190,12 @@ impl<A, P, R> ProviderTool<A, P, R> {
 }
 
 impl ProviderSpec {
-    /// Returns the part of the id after the vendor.
+    /// Returns the id without the vendor.
     fn tool(&self) -> &str {
         self.id.split_once('.').map_or(&self.id, |(_, tool)| tool)
     }
 
-    /// Starts a tool of this name with these settings.
+    /// Starts a tool with this name and these settings.
     fn start<P, R>(&self, name: String, args: serde_json::Result<Value>) -> ToolBuilder<P, R> {
         let mut faults = Vec::new();
         let args_schema = resolve(self.args.as_ref(), SchemaPart::Args, &mut faults).unwrap_or_else(Schema::unit);
@@ -229,7 +229,7 @@ impl<A, P, R> fmt::Debug for ProviderTool<A, P, R> {
 }
 
 impl ProviderDefinition {
-    /// Creates the provider's part of a tool that is rebuilt from its descriptor, which has no schema of the settings:
+    /// Creates the provider's part of a tool that is rebuilt from its descriptor, which has no schema for the settings:
     /// they were checked when the tool was defined.
     pub(crate) fn restored(id: &str, provider_name: &str, args: &Value, requires_handler: bool) -> Self {
         Self {
@@ -258,19 +258,19 @@ impl ProviderDefinition {
         self.id.split_once('.').map_or("", |(vendor, _)| vendor)
     }
 
-    /// Returns the name of the tool at the provider.
+    /// Returns the tool's name at the provider.
     #[must_use]
     pub fn provider_name(&self) -> &str {
         &self.provider_name
     }
 
-    /// Returns the settings of the tool, or `null` for none.
+    /// Returns the tool's settings, or `null` for none.
     #[must_use]
     pub fn args(&self) -> &Value {
         &self.args
     }
 
-    /// Returns the schema of the settings: that of the unit type if there are none, and one that accepts any value if
+    /// Returns the settings' schema: the unit type's if there are none, and one that accepts any value if
     /// the tool was rebuilt from its descriptor.
     #[must_use]
     pub fn args_schema(&self) -> &Schema {

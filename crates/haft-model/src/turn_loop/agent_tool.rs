@@ -1,7 +1,7 @@
-//! An agent as a tool of another one.
+//! An agent as another agent's tool.
 //!
-//! Its handler is resumable. Its state is that of the loop inside; the approvals and answers that this one waits for are
-//! the questions of the call. So they reach the approver of the outermost run, and the whole is suspended and resumed as
+//! Its handler is resumable. The inner loop's state is its state; the approvals and answers that this one waits for are
+//! the call's questions. So they reach the outermost run's approver, and the whole is suspended and resumed as
 //! one value, in however many levels. What the agent spends is reported when its handler stops, however it stops.
 
 use std::fmt;
@@ -29,9 +29,9 @@ use super::settings::Settings;
 use super::state::LoopState;
 use crate::ui::{UiEvent, View};
 
-/// The default limit of agents inside of each other.
+/// The depth to which agents may nest by default.
 const DEPTH: u32 = 3;
-/// The reason of an interaction that a person declined without one.
+/// The reason for an interaction that a person declined without one.
 const DECLINED: &str = "the user declined to answer";
 
 /// A tool that runs an agent, to be built. See [`TurnLoop::as_tool`].
@@ -48,18 +48,18 @@ pub struct AgentTool {
 
 type OptionsFn = dyn Fn(&Cx) -> RunOptions + Send + Sync;
 
-/// The parameters of a tool that runs an agent.
+/// A sub-agent tool's parameters.
 #[derive(Deserialize, JsonSchema)]
 struct AgentTask {
     /// The task, with everything that the agent needs to know for it.
     task: String,
 }
 
-/// The state of an agent whose call waits.
+/// An agent's state while its call waits.
 #[derive(Deserialize)]
 struct AgentState {
     state: LoopState,
-    /// The origins of the questions, in order.
+    /// The questions' origins, in order.
     asked: Vec<AskedBy>,
 }
 
@@ -69,17 +69,17 @@ struct AgentStateForm<'a> {
     asked: &'a [AskedBy],
 }
 
-/// The origin of a question.
+/// A question's origin.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum AskedBy {
-    /// An approval request of the agent.
+    /// The agent's approval request.
     Approval(ApprovalId),
-    /// An interaction of the agent.
+    /// The agent's interaction.
     Interaction(CallId),
 }
 
-/// A piece of an agent's work, as progress of its call.
+/// A step in an agent's work, as its call's progress.
 #[derive(Serialize)]
 struct AgentProgress<'a> {
     agent: &'a str,
@@ -87,7 +87,7 @@ struct AgentProgress<'a> {
     event: &'a UiEvent,
 }
 
-/// A run of an agent, which reports what it has spent when it is dropped.
+/// An agent's run, which reports what it has spent when it is dropped.
 struct ReportedRun {
     run: LoopRun,
     before: SpentTotals,
@@ -95,16 +95,16 @@ struct ReportedRun {
 }
 
 impl TurnLoop {
-    /// Makes this agent a tool of another one: a sub-agent. It takes `{"task": "…"}` and returns the agent's answer.
+    /// Makes this agent another agent's tool: a sub-agent. It takes `{"task": "…"}` and returns the agent's answer.
     ///
-    /// - Calls of the sub-agent that require approval, and its interactions, become [questions](haft_core::Question) of the
-    ///   outer call: the approver of the outer run answers them, and if it decides later, the outer state contains all of
-    ///   the inner one and goes on with it, also in another process. Where the outer run has no approver, the sub-agent's
-    ///   own decides.
-    /// - Usage, turns and calls are added to the totals of the outer loop when the call stops, and the sub-agent may spend
-    ///   what is left of the outer [budget](Self::budget). Sub-agents that run at once may each spend it.
-    /// - Its text and its calls are progress of the outer call, in the form of [`UiEvent`] with the member `agent`.
-    /// - A sub-agent that fails, or reaches a limit, is a failure of the call, which the outer model reads.
+    /// - The sub-agent's calls that require approval, and its interactions, become the outer call's
+    ///   [questions](haft_core::Question): the outer run's approver answers them, and if it decides later, the outer state
+    ///   contains the whole inner one and goes on with it, also in another process. Where the outer run has no approver,
+    ///   the sub-agent's own decides.
+    /// - Usage, turns and calls are added to the outer loop's totals when the call stops, and the sub-agent may spend
+    ///   what is left in the outer [budget](Self::budget). Sub-agents that run at once may each spend it.
+    /// - Its text and its calls are the outer call's progress, as [`UiEvent`]s with the member `agent`.
+    /// - A sub-agent that fails, or reaches a limit, fails the call, and the outer model reads why.
     /// - At most three sub-agents are nested, unless you set another [depth](AgentTool::depth).
     ///
     /// ```
@@ -156,14 +156,14 @@ impl AgentTool {
         self
     }
 
-    /// Limits the number of sub-agents inside of each other, this one included. A call beyond it fails.
+    /// Limits how deeply sub-agents may nest, this one included. A call beyond it fails.
     pub fn depth(mut self, most: u32) -> Self {
         self.depth = most;
         self
     }
 
-    /// Sets the options of each run: services for example, from the context of the outer call. The caller is that of the
-    /// outer call unless you set another one. Pass the services of a tenant on here, as a sub-agent does not inherit them.
+    /// Sets each run's options: services for example, from the outer call's context. The caller is the outer call's
+    /// unless you set another one. Pass a tenant's services on here, as a sub-agent does not inherit them.
     pub fn options(mut self, options: impl Fn(&Cx) -> RunOptions + Send + Sync + 'static) -> Self {
         self.options = Arc::new(options);
         self
@@ -174,7 +174,7 @@ impl AgentTool {
         self.build_with(|AgentTask { task }| Item::user(task))
     }
 
-    /// Builds the tool with parameters of your own, from which you make the message to the agent.
+    /// Builds the tool with your own parameters, from which you make the message to the agent.
     pub fn build_with<P>(self, message: impl Fn(P) -> Item + Send + Sync + 'static) -> Result<Tool, DefinitionError>
     where
         P: DeserializeOwned + JsonSchema + Send + 'static,
@@ -228,7 +228,7 @@ impl AgentTool {
         }
     }
 
-    /// Returns the options of a run. What requires approval inside is asked outside, where somebody can be asked.
+    /// Returns a run's options. What requires approval inside is asked outside, where somebody can be asked.
     fn options_for(&self, cx: &Cx) -> RunOptions {
         let mut options = RunOptions::new();
         if let Some(caller) = cx.caller() {
@@ -298,7 +298,7 @@ impl AgentTool {
         }
     }
 
-    /// Returns the failure of a call whose agent did not stop by itself.
+    /// Returns the failure for a call whose agent did not stop by itself.
     fn failure(&self, end: &LoopEnd) -> ToolFailure {
         let (kind, reason) = match end {
             LoopEnd::Cancelled => return ToolFailure::new(FailureKind::Cancelled, ""),

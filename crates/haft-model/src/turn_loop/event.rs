@@ -1,10 +1,10 @@
-//! Events of a loop.
+//! A turn loop's events.
 //!
 //! Events are values: they serialise and carry a version, so that another process can observe the loop. Between the
 //! start and the end of a turn each of its calls has exactly one output. The last event is always [`LoopEvent::Ended`],
 //! with the state.
 //!
-//! An event of an unknown type is kept and written back unchanged. It must never be acted on.
+//! An event with an unknown type is kept and written back unchanged. It must never be acted on.
 
 use std::time::Duration;
 
@@ -19,26 +19,26 @@ use super::signal::Signal;
 use super::state::LoopState;
 use crate::model_info::ModelInfo;
 
-/// An event of a loop, tagged by `type`.
+/// A turn loop's event, tagged by `type`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoopEvent {
-    /// The history was repaired, before any of its calls ran and before the model was asked.
+    /// The history was repaired, before any call in it ran and before the model was asked.
     Repaired {
         /// The changes.
         changes: Vec<Change>,
     },
-    /// A hook of [`TurnLoop::prepare`](crate::TurnLoop::prepare) rewrote the history, which is now that of the state.
+    /// A [`TurnLoop::prepare`](crate::TurnLoop::prepare) hook rewrote the history, and the state now has the new one.
     HistoryRewritten {
-        /// The number of items before.
+        /// The item count before.
         items_before: usize,
-        /// The number of items now.
+        /// The item count now.
         items: usize,
     },
     /// A tool is not offered to the model, because it can't run or because its source left it out. Emitted once, when
     /// the tools of a turn are determined, and again if the tool was usable meanwhile. The loop goes on without it.
     ToolLeftOut {
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// The reason.
         reason: String,
@@ -51,45 +51,45 @@ pub enum LoopEvent {
     },
     /// A turn is requested from the model.
     TurnStarted {
-        /// The number of the turn, from one.
+        /// The turn's number, from one.
         number: u32,
-        /// The model that is asked; unset in events of versions that did not store it.
+        /// The model that is asked; unset in events from versions that did not store it.
         model: Option<ModelInfo>,
-        /// The names of the tools that the model is offered, in order.
+        /// The tools that the model is offered, by name, in order.
         tools: Vec<String>,
-        /// The generation of the source of the tools; unset in events of versions that did not store it.
+        /// The tool source's generation; unset in events from versions that did not store it.
         generation: Option<u64>,
     },
-    /// A delta of the answer. [`Delta::TurnComplete`] has the turn as it is added to the history: a call whose id was
+    /// A delta from the model's answer. [`Delta::TurnComplete`] has the turn as it is added to the history: a call whose id was
     /// taken has a new id.
     Delta(Delta),
-    /// The request failed and is retried. The deltas since the start of the turn are void.
+    /// The request failed and is retried. Discard the deltas since the turn began.
     Retrying {
-        /// The number of attempts so far.
+        /// The attempt count so far.
         attempts: u32,
-        /// The kind of the error; see [`ModelError::kind`](crate::ModelError::kind).
+        /// The error's kind; see [`ModelError::kind`](crate::ModelError::kind).
         kind: String,
-        /// The message of the error.
+        /// The error's message.
         message: String,
         /// The wait before the retry.
         wait: Duration,
     },
-    /// An event of a call. Its index is that of the call among the calls of the turn.
+    /// A call's event. Its index is the call's place in the turn.
     Tool(ToolEvent),
-    /// A verdict of the history was rejected and removed: its call waits for another one, or has ended.
+    /// A verdict in the history was rejected and removed: its call waits for another one, or has ended.
     VerdictRejected {
         /// The verdict.
         response: Box<Verdict>,
         /// The reason.
         reason: String,
     },
-    /// A verdict on an approval request of the provider, for a call that it executes. The next request to the model
+    /// A verdict on the provider's approval request, for a call that it executes. The next request to the model
     /// contains it. A request that expired is denied.
     ProviderApproval {
         /// The verdict.
         response: Box<Verdict>,
     },
-    /// Results that can't be added to the history, as it has another output of the call already. They are not in it,
+    /// Results that can't be added to the history, as it has another output for the call already. They are not in it,
     /// and the model will not read them.
     Unplaced {
         /// The results.
@@ -101,19 +101,19 @@ pub enum LoopEvent {
     Signal(Box<Signal>),
     /// The turn ended: all its calls have results, and the next step is decided.
     TurnEnded {
-        /// The number of the turn, from one.
+        /// The turn's number, from one.
         number: u32,
         /// The turn.
         turn: Box<Turn>,
-        /// The results of its calls, in the order of the calls, signals included.
+        /// The calls' results, in order, signals included.
         results: Vec<ToolResult>,
     },
-    /// The final answer is not a value of the type that the loop ends with, and the model is asked for a corrected one; see
+    /// The final answer does not fit the type that the loop ends with, and the model is asked for a corrected one; see
     /// [`TurnLoop::finish_as`](crate::TurnLoop::finish_as).
     AnswerRejected {
-        /// The issues of the answer.
+        /// The answer's issues.
         issues: Issues,
-        /// The number of requests for a corrected answer so far, with this one.
+        /// The correction requests so far, this one included.
         re_asks: u32,
     },
     /// The loop ended. Always the last event.
@@ -123,11 +123,11 @@ pub enum LoopEvent {
         /// The state.
         state: Box<LoopState>,
     },
-    /// An event of a type that this version does not know, kept whole. No loop emits one.
+    /// An event whose type this version does not know, kept whole. No loop emits one.
     Unknown(Box<UnknownEvent>),
 }
 
-/// The written form of an event.
+/// An event as it is written.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum LoopEventForm<'a> {

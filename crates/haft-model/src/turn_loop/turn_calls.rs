@@ -1,8 +1,8 @@
-//! Running the calls of one turn, and recording the turn.
+//! Running one turn's calls, and recording the turn.
 //!
 //! Every call ends in exactly one of four ways: with a result, as a signal, as an open interaction, or waiting for a
 //! verdict. Only then is the turn added to the state, with the results that are available, in one step. While the calls
-//! run, the state cell has the turn as well, so that a checkpoint contains what is known of it.
+//! run, the state cell has the turn as well, so that a checkpoint contains what is known so far.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::poll_fn;
@@ -32,37 +32,37 @@ use super::state::{LoopPhase, LoopState};
 use super::triage::{CallCounts, Triage};
 use super::utterance;
 
-/// The message of a call that was open when the loop was cancelled.
+/// The message for a call that was open when the loop was cancelled.
 const LOOP_CANCELLED: &str = "the loop was cancelled before the call finished";
 
-/// The message of a call that had no result when the state was stored for the last time.
+/// The message for a call that had no result when the state was last stored.
 const PROCESS_ENDED: &str = "the process ended while the call ran, so it is unknown whether it took effect; find out \
                              before you make it again";
 
-/// A turn whose calls are being run. Clones share it: the state cell makes checkpoints of it.
+/// A turn whose calls are being run. Clones share it: the state cell makes checkpoints from it.
 #[derive(Clone, Debug)]
 pub(super) struct RunningTurn(Arc<Mutex<TurnCalls>>);
 
-/// The calls of a turn, and what became of them.
+/// A turn's calls, and what became of them.
 #[derive(Clone, Debug)]
 pub(super) struct TurnCalls {
     turn: Turn,
     calls: Vec<ToolCall>,
-    /// The indexes of calls that run, or are about to.
+    /// The calls that run or are about to, by index.
     running: BTreeSet<usize>,
     results: Vec<ToolResult>,
     signals: Vec<Signal>,
     interactions: Vec<Interaction>,
-    /// The approval requests of calls that wait for a verdict.
+    /// The approval requests for calls that wait for a verdict.
     approval_requests: Vec<ApprovalRequest>,
-    /// The states of those that wait for answers to their questions.
+    /// The states that calls waiting for answers go on with.
     waits: Vec<WaitingCall>,
-    /// The run of the calls that wait for a verdict, if there are any.
+    /// The run whose calls wait for a verdict, if any do.
     run_id: Option<RunId>,
 }
 
 impl Machine {
-    /// Runs the calls of a turn and records it, with the results that are available now.
+    /// Runs a turn's calls and records it, with the results that are available now.
     pub(super) async fn execute_turn(&mut self, mut turn: Turn) -> Result<(), LoopEnd> {
         self.state.change(|state| state.usage += turn.usage);
         if is_empty(&turn) {
@@ -152,7 +152,7 @@ impl Machine {
         cause
     }
 
-    /// Returns the next event of a run, which is cancelled when the loop is interrupted.
+    /// Returns a run's next event. The run is cancelled when the loop is interrupted.
     pub(super) async fn next_event(
         &mut self,
         run: &mut Run,
@@ -178,7 +178,7 @@ impl Machine {
         }
     }
 
-    /// Adds the turn and the outcomes of its calls to the state, in one step.
+    /// Adds the turn and its calls' outcomes to the state, in one step.
     fn record_turn(&self, turn: &RunningTurn, counts: CallCounts) -> Option<LoopEvent> {
         let turn_calls = turn.snapshot();
         // Results may hold errors of user code, which must not be dropped under the lock.
@@ -188,7 +188,7 @@ impl Machine {
 }
 
 impl RunningTurn {
-    /// Returns a copy of what is known of the calls.
+    /// Copies what is known about the calls.
     pub(super) fn snapshot(&self) -> TurnCalls {
         self.change(|turn| turn.clone())
     }
@@ -200,7 +200,7 @@ impl RunningTurn {
 
 /// A turn that was added to a state.
 pub(super) struct RecordedTurn {
-    /// The event of results that could not be added.
+    /// The event for results that could not be added.
     pub(super) unplaced: Option<LoopEvent>,
     /// The phase before.
     _before: LoopPhase,
@@ -228,7 +228,7 @@ impl TurnCalls {
         &self.turn
     }
 
-    /// Rejects the calls that must not run, and returns the indexes of the others and the events of the rejected ones.
+    /// Rejects the calls that must not run. Returns the others' indexes, and the events for the rejected ones.
     fn triage(&mut self, triage: &mut Triage<'_>) -> (Vec<usize>, Vec<LoopEvent>) {
         if self.turn.is_cut_off() {
             let interrupted = self.turn.interrupted_results().into_iter().enumerate();
@@ -244,7 +244,7 @@ impl TurnCalls {
         (self.running.iter().copied().collect(), rejected)
     }
 
-    /// Records the outcome of a call, and returns the event to emit. An interaction has none: it is
+    /// Records a call's outcome, and returns the event to emit. An interaction has none: it is
     /// reported when the loop ends to wait for it.
     fn add_outcome(&mut self, index: usize, outcome: CallOutcome) -> Option<LoopEvent> {
         self.running.remove(&index);
@@ -261,7 +261,7 @@ impl TurnCalls {
         }
     }
 
-    /// Records the result of a call, and returns its event.
+    /// Records a call's result, and returns its event.
     fn add_result(&mut self, index: usize, result: ToolResult) -> LoopEvent {
         self.results.push(result.clone());
         LoopEvent::Tool(ToolEvent::Output { index, result })
@@ -283,7 +283,7 @@ impl TurnCalls {
         self.run_id.get_or_insert_with(|| run_id.clone());
     }
 
-    /// Cancels the calls that wait, and returns the events of their results.
+    /// Cancels the calls that wait, and returns the events with their results.
     fn cancel_open(&mut self) -> Vec<LoopEvent> {
         let mut indexes: HashMap<CallId, usize> = HashMap::new();
         for (index, call) in self.calls.iter().enumerate() {
@@ -306,7 +306,7 @@ impl TurnCalls {
         }
     }
 
-    /// Adds the turn and the outcomes of its calls to a state. The output of a signal is `null` until it is answered.
+    /// Adds the turn and its calls' outcomes to a state. A signal's output is `null` until it is answered.
     pub(super) fn record(self, state: &mut LoopState, staged: Option<&Staged>, counts: CallCounts) -> RecordedTurn {
         let Self { turn, results, signals, interactions, approval_requests, waits, run_id, .. } = self;
         let answers = results.iter().cloned().chain(signals.iter().map(Signal::result));
@@ -328,20 +328,20 @@ impl TurnCalls {
     }
 }
 
-/// Returns the open requests of a call that left its run with this one: those of all its questions, if it asks any.
+/// Returns the open requests for a call that left its run with this one: one per question, if it asks any.
 pub(super) fn open_requests(run: &Run, at: usize, request: &ApprovalRequest) -> Vec<ApprovalRequest> {
     let open: Vec<ApprovalRequest> = run.open_questions(at).cloned().collect();
     if open.is_empty() { vec![request.clone()] } else { open }
 }
 
-/// Returns the result of a call that would run when the process ended.
+/// Returns the result for a call that would run when the process ended.
 pub(super) fn outcome_unknown(call: &ToolCall) -> ToolResult {
     ToolResult::from_failure(call, ToolFailure::new(FailureKind::OutcomeUnknown, PROCESS_ENDED))
 }
 
-/// Returns an event of a run with the index that its call has in the turn.
+/// Returns a run's event with the index that its call has in the turn.
 ///
-/// An event that names no call of the run, or whose type is unknown, has no such index. It is dropped: with another
+/// An event that names no call in the run, or whose type is unknown, has no such index. It is dropped: with another
 /// index it would be about another call.
 pub(super) fn in_turn(event: ToolEvent, indexes: &[usize]) -> Option<ToolEvent> {
     let index = *indexes.get(event.index())?;
@@ -354,7 +354,7 @@ fn is_empty(turn: &Turn) -> bool {
     turn.items.iter().all(|item| matches!(item, Item::Message(message) if message.content.iter().all(is_blank)))
 }
 
-/// Reports whether an empty turn is an end: a model that has nothing to add to the result of a tool says nothing, as
+/// Reports whether an empty turn is an end: a model that has nothing to add to a tool's result says nothing, as
 /// Anthropic documents.
 fn may_be_empty(history: &[Item], turn: &Turn) -> bool {
     turn.finish == Finish::Stop && matches!(history.last(), Some(Item::ToolOutput(_)))

@@ -1,21 +1,21 @@
-//! The pieces of a conversation that a user may see.
+//! Conversation events that a user may see.
 
 use haft_core::{ApprovalId, CallId, FormatVersion, Question, Timestamp};
 use haft_schema::JsonText;
 use serde::Serialize;
 
-/// A piece of a conversation that a user may see, tagged by `type`.
+/// One event that a user may see, tagged by `type`.
 ///
-/// The pieces of a text have the same `part`, and those of a call the same `call_id`. Both are unique in a stream, except
+/// All pieces with the same `part` form one text, and all with the same `call_id` one call. Both are unique in a stream, except
 /// that a call which waited appears again in the stream that resumes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UiEvent {
-    /// The first event of a stream. A stream that a client reads again starts from the beginning, so the client removes
+    /// A stream begins. A stream that a client reads again starts from the beginning, so the client removes
     /// what it shows of this answer.
     Started,
-    /// A message of the user. Only in a [history](super::history()).
+    /// The user's message. Only in a [history](super::history()).
     UserMessage {
         /// The text.
         text: String,
@@ -25,43 +25,43 @@ pub enum UiEvent {
     },
     /// The model is asked.
     StepStarted {
-        /// The number of the step.
+        /// The step's number.
         step: u32,
     },
     /// Everything that was shown since the start of this step is void.
     StepReset {
-        /// The number of the step.
+        /// The step's number.
         step: u32,
     },
-    /// The step ended: all of its calls have outputs.
+    /// The step ended: all its calls have outputs.
     StepEnded {
-        /// The number of the step.
+        /// The step's number.
         step: u32,
     },
-    /// More text of the model.
+    /// More text from the model.
     TextDelta {
         /// The part that it belongs to.
         part: String,
         /// The text that was added.
         text: String,
     },
-    /// More reasoning of the model.
+    /// More reasoning from the model.
     ReasoningDelta {
         /// The part that it belongs to.
         part: String,
         /// The text that was added.
         text: String,
     },
-    /// No more pieces of this part follow.
+    /// This part is complete.
     PartEnded {
         /// The part.
         part: String,
     },
     /// A source that the model cites.
     Source {
-        /// The URL of the page.
+        /// The page's URL.
         url: String,
-        /// The title of the page.
+        /// The page's title.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
@@ -73,84 +73,84 @@ pub enum UiEvent {
     },
     /// The model begins to write a call.
     CallStarted {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
-        /// True if the provider of the model executes the call.
+        /// True if the model's provider executes the call.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         by_provider: bool,
     },
-    /// More argument text of a call.
+    /// More argument text for a call.
     ArgumentsDelta {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
         /// The text that was added.
         text: String,
     },
     /// The model made a call, or one that waited is resumed.
     Called {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// The arguments; a string if the model wrote no JSON.
         arguments: JsonText,
-        /// True if the provider of the model executes the call.
+        /// True if the model's provider executes the call.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         by_provider: bool,
     },
     /// The tool reports progress.
     Progress {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// The value that the tool emitted, such as `{"done": 3.0, "total": 4.0}`.
         data: JsonText,
     },
     /// A preliminary output, which the next one replaces.
     Preliminary {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// The output.
         output: JsonText,
     },
-    /// The output of a call.
+    /// A call's output.
     Output {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// The output as the model reads it.
         output: JsonText,
-        /// True if the provider of the model executed the call.
+        /// True if the model's provider executed the call.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         by_provider: bool,
     },
     /// The call failed.
     CallFailed {
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
-        /// The kind of failure, such as `denied` or `timed_out`.
+        /// The failure's kind, such as `denied` or `timed_out`.
         kind: String,
         /// The message as the model reads it.
         message: String,
-        /// True if the provider of the model executed the call.
+        /// True if the model's provider executed the call.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         by_provider: bool,
     },
     /// A call requires approval.
     ApprovalRequested {
-        /// The id of the request, which a verdict must name.
+        /// The request's id, which a verdict must name.
         request_id: ApprovalId,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// The arguments that are to be approved.
         arguments: JsonText,
@@ -164,15 +164,15 @@ pub enum UiEvent {
         /// The time at which the request expires, in milliseconds since the Unix epoch.
         #[serde(skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
-        /// True if the provider of the model executes the call.
+        /// True if the model's provider executes the call.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         by_provider: bool,
     },
     /// An approval request was resolved.
     ApprovalResolved {
-        /// The id of the request.
+        /// The request's id.
         request_id: ApprovalId,
-        /// The id of the call.
+        /// The call's id.
         call_id: CallId,
         /// The decision: `approved`, `denied`, `edited` or `answered`.
         decision: String,
@@ -182,14 +182,14 @@ pub enum UiEvent {
     },
     /// A verdict does not count: the request has expired, the tool has changed, or another verdict was first.
     VerdictRejected {
-        /// The id of the request.
+        /// The request's id.
         request_id: ApprovalId,
     },
-    /// A call waits for an answer of the user.
+    /// A call waits for the user's answer.
     AnswerRequested {
-        /// The id of the call, which the answer must name.
+        /// The call's id, which the answer must name.
         call_id: CallId,
-        /// The name of the tool.
+        /// The tool's name.
         tool: String,
         /// The arguments.
         arguments: JsonText,
@@ -201,9 +201,9 @@ pub enum UiEvent {
     },
     /// The answer failed. The last event.
     Failed {
-        /// The kind of the error, such as `model`.
+        /// The error's kind, such as `model`.
         kind: String,
-        /// A text for the user, which contains nothing of the error itself.
+        /// A text for the user, which never quotes the error itself.
         message: String,
     },
 }
@@ -214,9 +214,9 @@ pub enum UiEvent {
 pub struct UiFile {
     /// The MIME type.
     pub media_type: String,
-    /// The URL of the content, or the content as a `data:` URL.
+    /// The content's URL, or the content as a `data:` URL.
     pub url: String,
-    /// The name of the file.
+    /// The file's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -232,7 +232,7 @@ pub enum UiEnd {
     Truncated,
     /// Calls wait for a verdict or an answer.
     Waiting,
-    /// The limit of turns is reached.
+    /// The turn limit is reached.
     MaxTurns,
     /// The budget is spent.
     Budget,
@@ -244,7 +244,7 @@ pub enum UiEnd {
     Cancelled,
 }
 
-/// An event as it is written, with the version of its form.
+/// An event as it is written, with its format version.
 #[derive(Serialize)]
 pub(super) struct VersionedEvent<'a> {
     v: FormatVersion,
@@ -253,7 +253,7 @@ pub(super) struct VersionedEvent<'a> {
 }
 
 impl UiEvent {
-    /// Returns the name of the event, which is its `type` in JSON.
+    /// Returns the event's name, which is its `type` in JSON.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
