@@ -22,7 +22,7 @@
 //! | [`AuditRecord`] | what became of a request, and which calls a permit denied |
 //!
 //! The other names are what these hold and how they fail. Plans are in [`haft::run`](crate::run), questions that a
-//! running call asks in [`haft::tool`](crate::tool).
+//! running call asks in [`haft::tool`](mod@crate::tool).
 //!
 //! A tool or a run says which calls require approval: `#[tool(approval = …)]`, `.needs_approval(policy)`,
 //! [`RunOptions::policy`](crate::run::RunOptions::policy). A policy is a function of the arguments and an
