@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand};
 
-use crate::command::{add, call, chat, check, completions, init, mcp, resume, run, show, tools, trust};
+use crate::command::{add, call, chat, check, completions, init, mcp, pending, resume, run, show, tools, trust};
 use crate::context::GlobalOptions;
 
 const STYLES: Styles = Styles::styled()
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Call(call::CallArguments),
     Run(run::RunArguments),
     Resume(resume::ResumeArguments),
+    Pending(pending::PendingArguments),
     Check(check::CheckArguments),
     Chat(chat::ChatArguments),
     Completions(completions::CompletionsArguments),

@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod init;
 pub(crate) mod mcp;
+pub(crate) mod pending;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod show;
@@ -31,6 +32,7 @@ pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, Co
         Command::Call(arguments) => Box::pin(call::run(arguments, cx)).await,
         Command::Run(arguments) => Box::pin(run::run(arguments, cx)).await,
         Command::Resume(arguments) => Box::pin(resume::run(arguments, cx)).await,
+        Command::Pending(arguments) => Box::pin(pending::run(arguments, cx)).await,
         Command::Check(arguments) => Box::pin(check::run(&arguments, cx)).await,
         Command::Chat(arguments) => Box::pin(chat::run(arguments, cx)).await,
         Command::Completions(arguments) => completions::run(&arguments, cx),

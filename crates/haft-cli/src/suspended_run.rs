@@ -20,12 +20,13 @@
 
 mod document;
 mod ledger;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use haft::approval::Suspended;
+use haft::approval::{Suspended, Verdict};
 use haft::conversation::FormatVersion;
 use haft::middleware::{Middleware, Next, Request};
 use haft::run::{CallId, FailureKind, Outcome, RunId, ToolCall, ToolFailure, ToolResult};
@@ -34,6 +35,7 @@ use haft::schema::JsonText;
 use self::document::{BegunCall, Change, StoredRun};
 pub(crate) use self::ledger::Ledger;
 use self::ledger::{Generation, Standing};
+pub(crate) use self::waiting::WaitingRun;
 use crate::error::Fault;
 use crate::input::TextInput;
 use crate::state::{self, ExclusiveUse, GrowingFile};
@@ -101,6 +103,7 @@ impl SuspendedRun {
             caller: caller.caller.clone(),
             results,
             suspended,
+            verdicts: Vec::new(),
             begun: Vec::new(),
             done: BTreeMap::new(),
         };
@@ -209,6 +212,16 @@ impl SuspendedRun {
     pub(crate) fn keep_waiting(&self) -> Result<(), Fault> {
         let waiting = self.waiting()?;
         self.rewrite(|stored| stored.replace(waiting))
+    }
+
+    /// Stores a verdict on a request that waits, for whoever continues the run.
+    pub(crate) fn decide(&self, verdict: Verdict) -> Result<(), Fault> {
+        self.rewrite(|stored| stored.verdicts.push(verdict))
+    }
+
+    /// Returns the verdicts that were stored before.
+    pub(crate) fn verdicts(&self) -> Vec<Verdict> {
+        self.state().stored.verdicts.clone()
     }
 
     /// Removes the file: every call has its result, and all were reported.

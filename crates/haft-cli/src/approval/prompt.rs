@@ -60,6 +60,11 @@ enum Choice {
     ShowAll,
 }
 
+/// Returns everything about a request as a person sees it at the prompt.
+pub(crate) fn whole(request: &ApprovalRequest, tool: Option<&Tool>) -> String {
+    ShownCall::new(request, None, tool).whole()
+}
+
 /// Adds a memory to run options, for what is approved for the session. Clones of the options share it.
 pub(super) fn remembering(options: RunOptions) -> RunOptions {
     options.approval_memory(ApprovalMemory::new())

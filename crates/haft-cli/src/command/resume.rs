@@ -34,7 +34,8 @@ use crate::workspace::{self, OpenWorkspace, Remarks};
   haft resume waiting.json --approve all              approve all calls that wait
 
 `--verdicts FILE` and `--approve FILE` are the same, except that with `--verdicts` another approver
-decides about the other calls. A verdict holds for the request that waits in the file: if the tool
+decides about the other calls. Verdicts of `haft pending` count unless a file has another one. A
+verdict holds for the request that waits in the file: if the tool
 has changed since, it is not accepted.
 
 A file of verdicts has an array or lines of them, such as
@@ -108,7 +109,8 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
             (otherwise, Some(file)) => otherwise.attach_after(file, run_options.clone()),
             (otherwise, None) => otherwise.attach(run_options.clone()),
         };
-        let continued = Continued { tools, verdicts: decided.verdicts, options };
+        let verdicts = with_stored(decided.verdicts, stored.verdicts(), &suspended);
+        let continued = Continued { tools, verdicts, options };
         go_on(suspended, continued, &stored, &mut output, cx).await?;
     }
     let results = stored.results()?;
@@ -130,7 +132,7 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
 
 /// Opens the workspace from the options, else the run's. A file that the ledger does not know can't choose the
 /// workspace: it must be the current folder's.
-async fn open_workspace(stored: &SuspendedRun, cx: &Context) -> Result<OpenWorkspace, CommandError> {
+pub(super) async fn open_workspace(stored: &SuspendedRun, cx: &Context) -> Result<OpenWorkspace, CommandError> {
     if cx.global.workspace.is_some() {
         return OpenWorkspace::open_as(cx, Remarks::Announced, &stored.caller()).await;
     }
@@ -157,7 +159,7 @@ fn is_current(path: Option<&Path>, cx: &Context) -> Result<bool, Fault> {
 
 /// Checks that no call waits for a tool that the file lacks only because it is not trusted: the run would lose the
 /// call.
-fn ensure_trusted(suspended: &Suspended, tools: &Toolkit, workspace: &OpenWorkspace) -> Result<(), Fault> {
+pub(super) fn ensure_trusted(suspended: &Suspended, tools: &Toolkit, workspace: &OpenWorkspace) -> Result<(), Fault> {
     let unstarted = suspended.unstarted().map(|call| call.name.as_str());
     let mut names = suspended.pending().map(|request| request.tool.as_str()).chain(unstarted);
     let Some(missing) = names.find(|name| tools.get(name).is_none()) else { return Ok(()) };
@@ -208,6 +210,20 @@ impl Decided {
         }
         if faults.is_empty() { Ok(Self { verdicts, unstarted: Some(unstarted) }) } else { Err(faults.into()) }
     }
+}
+
+/// Adds the verdicts that `haft pending` stored, for the requests that have no other.
+fn with_stored(mut verdicts: Vec<Verdict>, stored: Vec<Verdict>, suspended: &Suspended) -> Vec<Verdict> {
+    for verdict in stored {
+        let is_meant = |request: &ApprovalRequest| request.request_id == verdict.request_id;
+        let is_decided = |known: &Verdict| {
+            suspended.pending().any(|request| is_meant(request) && known.call_id.as_ref() == Some(&request.call_id))
+        };
+        if suspended.pending().any(is_meant) && !verdicts.iter().any(is_decided) {
+            verdicts.push(verdict);
+        }
+    }
+    verdicts
 }
 
 /// The parts that a run goes on with.

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use haft::approval::{Suspended, SuspendedError};
+use haft::approval::{Suspended, SuspendedError, Verdict};
 use haft::conversation::FormatVersion;
 use haft::run::{CallId, FailureKind, RunId, ToolFailure, ToolResult};
 use haft::serde_json;
@@ -42,6 +42,9 @@ pub(super) struct StoredRun {
     pub(super) results: Option<WireName>,
     /// The run, when the file was written whole.
     pub(super) suspended: Suspended,
+    /// The verdicts on requests that wait, which nobody has used yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) verdicts: Vec<Verdict>,
     /// The calls that began since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) begun: Vec<BegunCall>,
@@ -136,6 +139,8 @@ impl StoredRun {
     /// Replaces the run, with nothing that happened since.
     pub(super) fn replace(&mut self, suspended: Suspended) {
         self.suspended = suspended;
+        let suspended = &self.suspended;
+        self.verdicts.retain(|verdict| suspended.pending().any(|request| request.request_id == verdict.request_id));
         self.begun.clear();
         self.done.clear();
     }
@@ -178,6 +183,7 @@ mod tests {
             caller: None,
             results: None,
             suspended,
+            verdicts: Vec::new(),
             begun: Vec::new(),
             done: BTreeMap::new(),
         }

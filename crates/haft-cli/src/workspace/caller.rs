@@ -15,7 +15,7 @@ pub(crate) struct CallerArgument {
 
 impl CallerArgument {
     /// Returns the chosen caller.
-    pub(super) fn find<'c>(&self, callers: &'c Callers) -> Result<Option<&'c LoadedCaller>, Fault> {
+    pub(crate) fn find<'c>(&self, callers: &'c Callers) -> Result<Option<&'c LoadedCaller>, Fault> {
         let Some(name) = &self.caller else { return Ok(None) };
         let found = callers.get(name).map_err(|error| {
             let known: Vec<&str> = callers.iter().map(|caller| caller.name.as_str()).collect();

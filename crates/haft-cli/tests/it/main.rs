@@ -12,6 +12,7 @@ mod media;
 #[cfg(all(unix, feature = "parts"))]
 mod parts;
 mod path_rule;
+mod pending;
 mod pins;
 #[cfg(unix)]
 mod pty;
