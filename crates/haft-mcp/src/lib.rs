@@ -14,6 +14,8 @@ mod oauth;
 mod process;
 mod result_policy;
 mod sampling;
+#[cfg(feature = "server")]
+pub mod serve;
 mod server;
 mod servers;
 mod session;

@@ -37,6 +37,7 @@
 //! | `google-adc` (not by default) | Google's application default credentials, for Gemini on Vertex AI, with `clients` |
 //! | `mcp` (not by default) | `haft::mcp`: tools of MCP servers, with `haft::http` |
 //! | `mcp-oauth` (not by default) | logins at MCP servers by OAuth, with `mcp` |
+//! | `mcp-server` (not by default) | `haft::mcp::serve`: your tools for MCP clients, with `mcp` |
 //! | `registry` (not by default) | `haft::registry`: registries, the executor service, permissions and approval rules |
 //! | `tools` (not by default) | `haft::tools`: HTTP, OpenAPI and command tools and the standard toolbox, with `registry` and `haft::http` |
 //! | `workspace` (not by default) | `haft::workspace`: workspaces as files (`haft.toml`), with `tools` |

@@ -19,6 +19,9 @@
 #[cfg(feature = "mcp-oauth")]
 #[doc(inline)]
 pub use haft_mcp::OAuth;
+#[cfg(feature = "mcp-server")]
+#[doc(inline)]
+pub use haft_mcp::serve;
 #[doc(inline)]
 pub use haft_mcp::{
     Era, LOGIN_REQUIRED, Listing, McpClient, McpClients, McpError, McpLimits, McpServer, McpServerInfo, McpServers,

@@ -24,7 +24,8 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("haft-wire", &["haft-schema", "haft-core", "haft-executor"]),
     ("haft-http", &["haft-core"]),
     ("haft-model", &["haft-schema", "haft-core", "haft-executor", "haft-wire", "haft-http"]),
-    ("haft-mcp", &["haft-schema", "haft-core", "haft-executor", "haft-http"]),
+    // The wires are for the definitions that clients read.
+    ("haft-mcp", &["haft-schema", "haft-core", "haft-executor", "haft-wire", "haft-http"]),
     ("haft-registry", &["haft-schema", "haft-core", "haft-executor"]),
     ("haft-tools", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-mcp", "haft-registry"]),
     ("haft-workspace", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-registry", "haft-tools"]),

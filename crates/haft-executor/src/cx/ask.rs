@@ -57,7 +57,7 @@ impl Cx {
         let mut request = self.live_request(question);
         asking.gate().sign(&mut request, self).map_err(AskError::Rejected)?;
         let mut asks = Asks::begin(self.call_handle(), &request);
-        let Asked { answer, .. } = Asking::ask(asking, request.clone(), self.clone()).await;
+        let Asked { answer, .. } = Asking::ask(asking, request.clone(), self.clone().asked_live()).await;
         let verdict = answer?;
         asks.verdict = Some(verdict.clone());
         Ok(QuestionAnswer::new(request, *verdict))
@@ -70,11 +70,22 @@ impl Cx {
         self.0.asking().is_some()
     }
 
+    /// Reports, in the context of an approver, whether it may answer [`Later`](crate::ApprovalAnswer::Later) and have the
+    /// call suspended. A question that a handler [asks](Self::ask) while it runs is answered now or not at all.
+    #[must_use]
+    pub fn can_be_deferred(&self) -> bool {
+        !self.0.is_asked_live()
+    }
+
     /// Returns the answers to the questions of the call, and the state that its handler left with them; `None` if it has
     /// not waited. See [`Wait`](crate::Wait).
     #[must_use]
     pub fn resumed(&self) -> Option<&Resumed> {
         self.0.resumed().map(|resumed| &**resumed)
+    }
+
+    fn asked_live(self) -> Self {
+        self.with_overrides(|overrides| overrides.is_asked_live = true)
     }
 
     /// Sets the answers that the call goes on with.

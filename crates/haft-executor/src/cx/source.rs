@@ -86,6 +86,8 @@ pub(super) struct CallOverrides {
     pub(super) resumed: Option<Arc<Resumed>>,
     /// The approver for questions of a call without a run.
     pub(super) asking: Option<Arc<Asking>>,
+    /// Set in the context of an approver, if the handler that asks is running.
+    pub(super) is_asked_live: bool,
 }
 
 /// The tool of the call, or only its name if the context is not bound to one.
@@ -203,6 +205,11 @@ impl CxSource {
         self.overrides()?.resumed.as_ref()
     }
 
+    /// Reports whether the handler runs that asks, in the context of an approver.
+    pub(super) fn is_asked_live(&self) -> bool {
+        self.overrides().is_some_and(|overrides| overrides.is_asked_live)
+    }
+
     /// Returns the approver for questions, if there is one.
     pub(super) fn asking(&self) -> Option<&Arc<Asking>> {
         let own = || self.overrides()?.asking.as_ref();
@@ -315,6 +322,7 @@ impl Default for CallOverrides {
             rejected: None,
             resumed: None,
             asking: None,
+            is_asked_live: false,
         }
     }
 }

@@ -15,5 +15,7 @@ mod parts;
 #[cfg(unix)]
 mod process;
 mod secrecy;
+#[cfg(feature = "server")]
+mod serve;
 mod servers;
 mod web;

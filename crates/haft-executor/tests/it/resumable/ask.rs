@@ -47,6 +47,26 @@ async fn a_single_call_asks_the_approver_of_its_options() {
 }
 
 #[tokio::test]
+async fn an_approver_knows_whether_it_may_answer_later() {
+    let pay = Tool::new("pay").needs_approval(haft_executor::ApprovalPolicy::always()).handler(|(), _cx| async { 1 });
+    let kit = kit([Ok(asks()), Ok(sum(&Log::default())), pay]);
+    let deferred = |request: ApprovalRequest, cx: Cx| async move {
+        let answer = request.deny(cx.can_be_deferred().to_string());
+        Ok::<_, haft_executor::BoxError>(answer)
+    };
+    let calls = [one(), ToolCall::new("c2", "sum", "1"), ToolCall::new("c3", "pay", "")];
+    let mut run = kit.run_with(calls, RunOptions::new().approvals(deferred));
+    let mut seen = std::collections::BTreeMap::new();
+    while let Some(event) = run.next().await {
+        if let ToolEvent::ApprovalResolved { call_id, response, .. } = event {
+            seen.insert(call_id.to_string(), response.reason.unwrap());
+        }
+    }
+    let expected = [("c1", "false"), ("c2", "true"), ("c3", "true")];
+    assert_eq!(seen, expected.map(|(call, deferred)| (call.to_owned(), deferred.to_owned())).into());
+}
+
+#[tokio::test]
 async fn a_question_without_an_answer_is_a_clear_failure() {
     let kit = kit([Ok(asks())]);
     let kind = |result: ToolResult| result.failure().unwrap().kind.clone();
