@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub use self::bfcl::bfcl;
 pub use self::mcp_tools::{mcp_tool_forms, mcp_tools};
-pub use self::openapi::{OpenApiDocument, openapi};
+pub use self::openapi::{OpenApiDocument, large_openapi, openapi};
 
 /// Tools that are offered together, with calls of them.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -48,7 +48,17 @@ impl Prism {
 
     /// Serves a document, and returns the URL without a path.
     pub fn serve(&mut self, document: &Path) -> String {
-        self.program.send(&json!({"document": document}));
+        self.start_server(&json!({"document": document}))
+    }
+
+    /// Serves a document without its responses, as large ones take too long to read with them. Requests are judged as
+    /// before. Returns the URL without a path.
+    pub fn serve_requests(&mut self, document: &Path) -> String {
+        self.start_server(&json!({"document": document, "requests": true}))
+    }
+
+    fn start_server(&mut self, wanted: &Value) -> String {
+        self.program.send(wanted);
         let ready = self.program.receive();
         ready["url"].as_str().unwrap_or_else(|| panic!("prism does not serve the document: {ready}")).to_owned()
     }

