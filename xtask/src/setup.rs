@@ -12,6 +12,7 @@ mod conformance;
 mod http;
 mod json_schema;
 mod judge;
+mod mcp_servers;
 mod mcp_tools;
 mod openapi;
 mod package;
@@ -46,7 +47,7 @@ struct Folders<'a> {
     work: &'a Path,
 }
 
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 15] = [
     json_schema::PART,
     mcp_tools::PART,
     bfcl::PART,
@@ -60,6 +61,8 @@ const PARTS: [Part; 13] = [
     openapi::PRISM,
     use_chat::USE_CHAT,
     conformance::CONFORMANCE,
+    mcp_servers::FASTMCP,
+    mcp_servers::SQLITE,
 ];
 
 /// Runs the command.

@@ -11,6 +11,7 @@ mod hostile;
 mod http;
 #[cfg(feature = "oauth")]
 mod oauth;
+#[cfg(target_os = "linux")]
 mod parts;
 #[cfg(unix)]
 mod process;

@@ -18,6 +18,16 @@ pub(crate) fn is_running(pid: &str) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
+/// Kills a process, and waits until it is gone with its pipes: its first thread is gone before the others.
+#[cfg(target_os = "linux")]
+pub(crate) async fn kill(pid: &str) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let pid = pid.trim();
+    kill_process(Pid::from_raw(pid.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
+    let threads = || std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    until(|| (!is_running(pid) && threads() <= 1).then_some(())).await;
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_closed_server_leaves_no_process_behind() {

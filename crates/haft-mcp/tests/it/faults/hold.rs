@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use super::case::{Case, Ran, Reader, read};
 use super::serve::{self, FOLDER, IDEMPOTENT, KILL};
 use super::way::{Way, paused};
+use crate::process::kill;
 
 /// A time longer than any row takes.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -114,7 +115,7 @@ fn run(
             reader => reader,
         };
         if killed == Killed::Before {
-            serve::kill(folder).await;
+            kill(&std::fs::read_to_string(folder.join("pid")).unwrap()).await;
         }
         let run = tools.run_with(calls.clone(), options);
         let events = read(run, reader).await;

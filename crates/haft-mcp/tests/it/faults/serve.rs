@@ -12,14 +12,11 @@ use std::thread;
 
 use haft_core::{ApprovalRequest, ToolCall, ToolEvent, ToolResult};
 use haft_executor::{Cx, ExecutionLimits, RunOptions, Tool, Toolkit};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::case::{Case, Ran};
-use crate::hostile::until;
-use crate::process::is_running;
 
 /// The variable with the folder of a server, which is set in its process alone.
 pub(super) const FOLDER: &str = "HAFT_TEST_FAULTS_FOLDER";
@@ -45,16 +42,6 @@ pub(super) fn received(folder: &Path) -> Vec<(String, Value)> {
     let text = fs::read_to_string(folder.join("received")).unwrap_or_default();
     let line = |line: &str| serde_json::from_str::<(String, Value)>(line).unwrap();
     text.lines().map(line).collect()
-}
-
-/// Kills the server that was started last, and waits until it is gone.
-pub(super) async fn kill(folder: &Path) {
-    let pid = fs::read_to_string(folder.join("pid")).unwrap();
-    let id = Pid::from_raw(pid.parse().unwrap()).unwrap();
-    kill_process(id, Signal::KILL).unwrap();
-    // Its first thread is gone before the others, which have its pipes as well.
-    let threads = || fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
-    until(|| (!is_running(&pid) && threads() <= 1).then_some(())).await;
 }
 
 /// Serves the tools of a row until the input ends.
