@@ -106,7 +106,7 @@ pub use self::error::{FileError, FileFault, FilePosition};
 pub use self::format::{KindFormatError, json_schema};
 pub use self::load::{LoadOptions, load};
 pub use self::loaded::Loaded;
-pub use self::locked::{LoadedPins, TOOL_CHANGED, TOOL_REMOVED};
+pub use self::locked::LoadedPins;
 pub use self::policy::UserPolicy;
 pub use self::privilege::{Privilege, PrivilegeKind};
 pub use self::rule::RuleFinding;
@@ -116,3 +116,5 @@ pub use self::source::{FileDigest, ReadFile};
 pub use self::trust::{Trust, TrustError, TrustStatus, TrustStore};
 pub use self::untrusted::UntrustedAuthor;
 pub use self::watched::{FileWatch, ReloadError, WatchStatus, WatchedWorkspace};
+#[doc(inline)]
+pub use haft_mcp::{TOOL_CHANGED, TOOL_REMOVED};

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use haft_core::{FailureKind, ToolFailure};
 use haft_executor::{DefinitionError, Tool};
+use haft_mcp::{TOOL_CHANGED, TOOL_REMOVED};
 use haft_registry::reading::{BelowError, below, read_bounded};
 use haft_registry::{Built, EntryFault, PinnedImport};
 
@@ -15,12 +16,6 @@ use super::document::TextFault;
 use super::pins::{LockFile, MAX_LOCK, Pins, parse};
 use super::source::{FileDigest, ReadFile};
 use super::tree::FilePart;
-
-/// The failure kind of a call to a tool whose definition is not the accepted one.
-pub const TOOL_CHANGED: &str = "tool_changed";
-
-/// The failure kind of a call to a tool that was accepted and is no longer offered.
-pub const TOOL_REMOVED: &str = "tool_removed";
 
 /// The most tools to name in a remark.
 const MAX_NAMES: usize = 10;

@@ -28,7 +28,10 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("haft-mcp", &["haft-schema", "haft-core", "haft-executor", "haft-wire", "haft-http"]),
     ("haft-registry", &["haft-schema", "haft-core", "haft-executor"]),
     ("haft-tools", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-mcp", "haft-registry"]),
-    ("haft-workspace", &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-registry", "haft-tools"]),
+    (
+        "haft-workspace",
+        &["haft-schema", "haft-core", "haft-executor", "haft-http", "haft-mcp", "haft-registry", "haft-tools"],
+    ),
     (
         "haft",
         &[
