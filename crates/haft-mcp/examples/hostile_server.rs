@@ -83,6 +83,13 @@ impl Server {
                 let params = json!({"notifications": message["params"]["notifications"], "_meta": meta});
                 notify("notifications/subscriptions/acknowledged", &params)
             }
+            // A list in one page is sent as it is written, so that it may be one that this program can't parse.
+            ("tools/list", _) if self.pages.is_none() && self.tools.is_some() => {
+                let tools = self.tools.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+                let rest = r#""resultType":"complete","ttlMs":0,"cacheScope":"private""#;
+                let tools = tools.unwrap_or_else(|| "[]".to_owned());
+                line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools},{rest}}}}}"#))
+            }
             ("tools/list", _) => answer(id, &self.list(&message["params"]["cursor"])),
             ("tools/call", _) => self.call(message),
             _ => fail(id, -32601, "Method not found"),
@@ -159,6 +166,7 @@ impl Server {
                 }
                 answer(id, &text("done"))
             }
+            endless @ ("junk" | "notify" | "busy") => write_for_ever(endless, token),
             "noise" => {
                 line("Server ready on port 3000")?;
                 line("{\"jsonrpc\":")?;
@@ -221,7 +229,21 @@ fn leak(id: &Value, token: &Value, secret: &str) -> io::Result<()> {
     answer(id, &json!({"content": content, "structuredContent": structured, "_meta": {"vendor/secret": secret}}))
 }
 
-const DEFAULT: [&str; 15] = [
+fn write_for_ever(what: &str, token: &Value) -> io::Result<()> {
+    for done in 0_u64.. {
+        match what {
+            "junk" => line("Server ready on port 3000")?,
+            "notify" => notify("notifications/unknown", &json!({"text": "x".repeat(100)}))?,
+            _ => notify("notifications/progress", &json!({"progressToken": token, "progress": done}))?,
+        }
+    }
+    Ok(())
+}
+
+const DEFAULT: [&str; 18] = [
+    "junk",
+    "notify",
+    "busy",
     "echo",
     "raw",
     "text-id",

@@ -18,7 +18,7 @@ use crate::session::{CallFault, OutgoingCall, Session};
 
 use self::answer::Reading;
 
-/// The kind of a call whose tool is not the one that was pinned.
+/// The kind of a call whose tool is not the one that was pinned, or accepted in a lock file.
 pub const TOOL_CHANGED: &str = "tool_changed";
 /// The kind of a call whose pinned tool the server does not have any more.
 pub const TOOL_REMOVED: &str = "tool_removed";
@@ -63,8 +63,15 @@ async fn exchange(
         let has_headers =
             link.listing().is_some_and(|listing| listing.get(tool.name()).is_some_and(|tool| tool.has_headers));
         cx.mark_sending()?;
-        let outgoing =
-            OutgoingCall { tool: tool.name(), arguments, input: &input, has_headers, limits: &link.server().limits };
+        let server = link.server();
+        let outgoing = OutgoingCall {
+            tool: tool.name(),
+            arguments,
+            input: &input,
+            has_headers,
+            limits: &server.limits,
+            trace: server.trace.as_ref(),
+        };
         let fault = match session.call(outgoing, cx).await {
             Ok(answer) => match answer::read(&answer, tool, link.server())? {
                 Reading::Output(output) => return Ok(output),

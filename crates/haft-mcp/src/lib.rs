@@ -19,6 +19,7 @@ pub mod serve;
 mod server;
 mod servers;
 mod session;
+mod trace_context;
 mod wire;
 
 pub use self::call::{LOGIN_REQUIRED, TOOL_CHANGED, TOOL_REMOVED};
@@ -34,3 +35,4 @@ pub use self::result_policy::ResultPolicy;
 pub use self::server::McpServer;
 pub use self::servers::{McpClients, McpServers};
 pub use self::session::McpServerInfo;
+pub use self::trace_context::TraceContext;

@@ -29,7 +29,7 @@ pub struct McpTool {
 pub struct QuarantinedTool {
     /// The name, if the definition has one.
     pub name: Option<String>,
-    /// The definition, with all its members.
+    /// The definition, with all its members; `null` if it can't be parsed.
     pub definition: Arc<Value>,
     /// The reason.
     pub reason: QuarantineReason,
@@ -48,6 +48,9 @@ pub enum QuarantineReason {
     /// The name contains a character that people can't see, or that can be mistaken for another.
     #[error("the name contains {0:?}; names consist of letters, digits, spaces and ASCII punctuation")]
     UnsafeName(char),
+    /// The definition is nested so deeply that it can't be parsed.
+    #[error("the definition is nested too deeply")]
+    TooDeep,
     /// The definition promotes arguments to HTTP headers in a way that the protocol forbids.
     #[error("the `x-mcp-header` annotations of its arguments are invalid")]
     InvalidHeader,
@@ -129,6 +132,14 @@ impl Listing {
                 let reason = QuarantineReason::InvalidHeader;
                 self.quarantined.push(QuarantinedTool { name, definition: tool.definition, reason });
             }
+        }
+    }
+
+    /// Sets tools aside whose definitions can't be parsed, given by their names.
+    pub(crate) fn add_unreadable(&mut self, names: Vec<Option<String>>) {
+        for name in names {
+            let (definition, reason) = (Arc::default(), QuarantineReason::TooDeep);
+            self.quarantined.push(QuarantinedTool { name, definition, reason });
         }
     }
 

@@ -7,6 +7,8 @@
 //! A server leaves when its input ends, and is made to leave if it doesn't. The group is killed in any case, directly
 //! after the program was reaped: its id is free for others only when no process of it is left. If this process can't do
 //! any of that because it was killed itself, the guard does, or the next process that uses the same state folder.
+//!
+//! Elsewhere than on Unix there is neither a group nor a guard: the program alone is killed, and only by a living client.
 
 #[cfg(unix)]
 mod guard;

@@ -16,6 +16,7 @@ use crate::error::McpError;
 use crate::limit::McpLimits;
 use crate::result_policy::ResultPolicy;
 use crate::sampling::{self, SamplingHandler};
+use crate::trace_context::{TraceContext, TraceSource};
 use crate::wire::http::Challenges;
 
 /// The settings of an MCP server. [`connect`](Self::connect) starts it and lists its tools.
@@ -45,6 +46,7 @@ pub struct McpServer {
     pub(crate) limits: McpLimits,
     pub(crate) roots: Vec<(String, Option<String>)>,
     pub(crate) sampling: Option<SamplingHandler>,
+    pub(crate) trace: Option<TraceSource>,
 }
 
 /// The way to a server.
@@ -148,6 +150,7 @@ impl McpServer {
             limits: McpLimits::default(),
             roots: Vec::new(),
             sampling: None,
+            trace: None,
         }
     }
 
@@ -266,6 +269,14 @@ impl McpServer {
         E: Into<BoxError>,
     {
         self.sampling = Some(sampling::erase(handler));
+        self
+    }
+
+    /// Sets a function that returns the trace context of a call, which the server gets with it (as `traceparent` and
+    /// `tracestate` of its `_meta`). It is called in the task of the call and within its span, so it can read the context
+    /// from there, for example with `tracing-opentelemetry`.
+    pub fn trace_context(mut self, context: impl Fn() -> Option<TraceContext> + Send + Sync + 'static) -> Self {
+        self.trace = Some(Arc::new(context));
         self
     }
 

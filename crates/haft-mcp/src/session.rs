@@ -235,6 +235,7 @@ impl EndReason {
     fn phrase(self) -> String {
         match self {
             Self::TooLarge(limit) => format!("sent a message of more than {limit} bytes, and was ended"),
+            Self::Stray(limit) => format!("wrote more than {limit} lines that are no messages, and was ended"),
             Self::TooManyRequests => "sent too many requests at once, and was ended".to_owned(),
         }
     }

@@ -25,6 +25,6 @@ pub use haft_mcp::serve;
 #[doc(inline)]
 pub use haft_mcp::{
     Era, LOGIN_REQUIRED, Listing, McpClient, McpClients, McpError, McpLimits, McpServer, McpServerInfo, McpServers,
-    McpTool, QuarantineReason, QuarantinedTool, ResultPolicy, TOOL_CHANGED, TOOL_REMOVED, content, definition,
-    definition_digest, elicitation,
+    McpTool, QuarantineReason, QuarantinedTool, ResultPolicy, TOOL_CHANGED, TOOL_REMOVED, TraceContext, content,
+    definition, definition_digest, elicitation,
 };

@@ -20,7 +20,16 @@ pub fn digest(definition: &Value) -> String {
 /// Reports whether arguments of a tool are HTTP headers as well.
 #[must_use]
 pub fn has_headers(definition: &Value) -> bool {
-    definition.get("inputSchema").is_some_and(|schema| schema.to_string().contains("\"x-mcp-header\""))
+    definition.get("inputSchema").is_some_and(|schema| has_member(schema, "x-mcp-header"))
+}
+
+/// Reports whether a value has a member of this name, at any depth.
+fn has_member(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::Object(members) => members.iter().any(|(name, value)| name == wanted || has_member(value, wanted)),
+        Value::Array(values) => values.iter().any(|value| has_member(value, wanted)),
+        _ => false,
+    }
 }
 
 /// Reports whether a tool is meant for models: `_meta.ui.visibility` may limit it to apps.

@@ -2,7 +2,8 @@
 //!
 //! In the old era a server sends requests while a call runs, and in the new one it answers the call with them. Both are
 //! answered here, as JSON, so that each request has one answer. A request of the old era belongs to a call: that whose
-//! stream it came on, or else the one that was made last.
+//! stream it came on. The protocol has no other sign of it, so where there is none (a program has one stream for all) the
+//! question goes to the last call whose run can ask somebody. Set `in_flight` to one where that must not be another.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -106,7 +107,7 @@ impl Asking {
         let calls = self.calls();
         match origin {
             Some(InboundStreamOrigin::OutboundRequest(id)) => calls.iter().find(|call| call.id == *id).cloned(),
-            _ => calls.last().cloned(),
+            _ => calls.iter().rfind(|call| call.cx.can_ask()).cloned(),
         }
     }
 

@@ -7,7 +7,7 @@ use haft_core::Progress;
 use haft_executor::Cx;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, ListToolsRequest,
-    PaginatedRequestParams, RequestId, ServerResult,
+    PaginatedRequestParams, RequestId, ServerResult, Tool,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle};
 use rmcp::{Peer, RoleClient, ServiceError};
@@ -23,6 +23,7 @@ use crate::error::McpError;
 use crate::limit::McpLimits;
 use crate::listing::Listing;
 use crate::server::McpServer;
+use crate::trace_context::{self, TraceSource};
 use crate::wire::slot::{Slot, SlotKind};
 
 /// The pages of a list. A server that never ends its list has as many as it likes.
@@ -36,6 +37,7 @@ pub(crate) struct OutgoingCall<'a> {
     /// The HTTP transport copies some of the arguments to headers.
     pub(crate) has_headers: bool,
     pub(crate) limits: &'a McpLimits,
+    pub(crate) trace: Option<&'a TraceSource>,
 }
 
 /// The answers to what a server asked in place of an answer, and what it left for itself.
@@ -47,29 +49,41 @@ pub(crate) struct GivenInput {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
-    tools: Vec<Value>,
+struct Page<'a> {
+    /// Each is parsed by itself: one that can't be does not lose the others.
+    #[serde(borrow)]
+    tools: Vec<&'a RawValue>,
     #[serde(default)]
     next_cursor: Option<String>,
+}
+
+/// The tools of a list that is read page by page.
+#[derive(Default)]
+struct Gathered {
+    definitions: Vec<Value>,
+    /// The names of tools whose definitions can't be parsed, if they can be found.
+    unreadable: Vec<Option<String>>,
+    /// The tools that rmcp's HTTP transport has removed for their header annotations.
+    dropped: HashSet<String>,
 }
 
 impl Session {
     /// Lists all tools, page by page.
     pub(crate) async fn list(&self, server: &McpServer) -> Result<Listing, McpError> {
         let error = |reason: String| McpError::List { server: server.name.clone(), reason };
-        let (mut definitions, mut cursors, mut dropped) = (Vec::new(), HashSet::new(), HashSet::new());
+        let (mut gathered, mut cursors) = (Gathered::default(), HashSet::new());
         let mut cursor = None;
         for _ in 0..MAX_PAGES {
-            let page = self.page(cursor.take(), &mut dropped).await.map_err(|fault| self.list_error(server, fault))?;
-            definitions.extend(page.tools);
-            if definitions.len() > server.limits.tools {
+            let next = self.page(cursor.take(), &mut gathered).await.map_err(|fault| self.list_error(server, fault))?;
+            if gathered.definitions.len() + gathered.unreadable.len() > server.limits.tools {
                 return Err(error(format!("it has more than {} tools", server.limits.tools)));
             }
             // An empty cursor and one that was there before would begin the list again.
-            let next = page.next_cursor.filter(|next| !next.is_empty() && cursors.insert(next.clone()));
+            let next = next.filter(|next| !next.is_empty() && cursors.insert(next.clone()));
             if next.is_none() {
-                let mut listing = Listing::read(definitions);
-                listing.reject_headers(&dropped);
+                let mut listing = Listing::read(gathered.definitions);
+                listing.reject_headers(&gathered.dropped);
+                listing.add_unreadable(gathered.unreadable);
                 return Ok(listing);
             }
             cursor = next;
@@ -77,24 +91,30 @@ impl Session {
         Err(error(format!("the list has more than {MAX_PAGES} pages")))
     }
 
-    async fn page(&self, cursor: Option<String>, dropped: &mut HashSet<String>) -> Result<Page, CallFault> {
+    /// Adds the tools of one page, and returns the cursor of the next.
+    async fn page(&self, cursor: Option<String>, gathered: &mut Gathered) -> Result<Option<String>, CallFault> {
         let slot = Slot::new(SlotKind::List);
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let mut request = ListToolsRequest::with_param(params);
         request.extensions.insert(slot.clone());
-        let mut pending = self.send(ClientRequest::ListToolsRequest(request)).await?;
+        let mut pending = self.send(ClientRequest::ListToolsRequest(request), PeerRequestOptions::no_options()).await?;
         let result = pending.response().await;
         let (answer, result) = self.answer(&slot, result).await?;
         let page = Page::deserialize(&*answer);
         let page = page.map_err(|_| CallFault::Lost("has sent a list that haft can't read".to_owned()))?;
         if let ServerResult::ListToolsResult(kept) = result {
             let kept: HashSet<&str> = kept.tools.iter().map(|tool| &*tool.name).collect();
-            let names =
-                page.tools.iter().filter(|tool| serde_json::from_value::<rmcp::model::Tool>((*tool).clone()).is_ok());
-            let names = names.filter_map(|tool| tool.get("name")?.as_str());
-            dropped.extend(names.filter(|name| !kept.contains(name)).map(str::to_owned));
+            let tools = page.tools.iter().filter_map(|tool| serde_json::from_str::<Tool>(tool.get()).ok());
+            let names = tools.map(|tool| tool.name.into_owned());
+            gathered.dropped.extend(names.filter(|name| !kept.contains(&**name)));
         }
-        Ok(page)
+        for tool in page.tools {
+            match serde_json::from_str(tool.get()) {
+                Ok(definition) => gathered.definitions.push(definition),
+                Err(_) => gathered.unreadable.push(name_alone(tool)),
+            }
+        }
+        Ok(page.next_cursor)
     }
 
     fn list_error(&self, server: &McpServer, fault: CallFault) -> McpError {
@@ -128,7 +148,9 @@ impl Session {
         let slot = Slot::new(SlotKind::Call { arguments: Some(arguments) });
         let mut request = CallToolRequest::new(params);
         request.extensions.insert(slot.clone());
-        let mut pending = self.send(ClientRequest::CallToolRequest(request)).await?;
+        let mut options = PeerRequestOptions::no_options();
+        options.meta = trace_context::meta(call.trace);
+        let mut pending = self.send(ClientRequest::CallToolRequest(request), options).await?;
         let id = pending.handle.id.clone();
         self.asking().begin(RunningCall { id, cx: cx.clone(), slot: slot.clone() });
         let result = wait(&mut pending, &slot, call.limits, cx).await?;
@@ -138,9 +160,9 @@ impl Session {
         self.answer(&slot, result).await.map(|(answer, _)| answer)
     }
 
-    async fn send(&self, request: ClientRequest) -> Result<PendingRequest<'_>, CallFault> {
+    async fn send(&self, request: ClientRequest, options: PeerRequestOptions) -> Result<PendingRequest<'_>, CallFault> {
         let peer = self.running.peer();
-        match peer.send_request_with_option(request, PeerRequestOptions::no_options()).await {
+        match peer.send_request_with_option(request, options).await {
             Ok(handle) => Ok(PendingRequest { session: self, handle, is_open: true }),
             // The connection was closed before the request reached it.
             Err(_) => Err(CallFault::NotSent(self.end_phrase().await)),
@@ -165,6 +187,15 @@ impl Session {
             }
         }
     }
+}
+
+/// Returns the name in a definition of which nothing else is parsed.
+fn name_alone(definition: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        name: String,
+    }
+    Named::deserialize(definition).ok().map(|named| named.name)
 }
 
 /// Waits for the answer to a call.

@@ -166,7 +166,7 @@ struct EventStream {
 
 impl EventStream {
     async fn next(mut self) -> Option<(Result<Sse, SseError>, Self)> {
-        if self.has_ended {
+        if self.has_ended || self.tap.end_reason().is_some() {
             return None;
         }
         let data = match self.events.next_event().await {

@@ -21,6 +21,9 @@ use crate::log::ServerLog;
 /// The requests of a server that may be under way at the same time. A server that sends more is cut off.
 const MAX_REQUESTS: usize = 64;
 
+/// The lines or events in a row that may be no messages: what a server writes to its standard output by mistake.
+const MAX_STRAY: usize = 10_000;
+
 /// The reason why a connection ended, if this side ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndReason {
@@ -28,6 +31,8 @@ pub(crate) enum EndReason {
     TooLarge(usize),
     /// The server sent too many requests at once.
     TooManyRequests,
+    /// The server wrote this many lines in a row that are no messages.
+    Stray(usize),
 }
 
 /// The filter of one connection, shared with its transport.
@@ -35,6 +40,8 @@ pub(crate) struct Tap {
     pending: Mutex<Pending>,
     /// The requests of the server that were not answered yet.
     requests: AtomicUsize,
+    /// The lines without a message since the last message.
+    stray: AtomicUsize,
     tools_changed: Notify,
     end: OnceLock<EndReason>,
     log: ServerLog,
@@ -53,6 +60,7 @@ impl Tap {
         Arc::new(Self {
             pending: Mutex::default(),
             requests: AtomicUsize::new(0),
+            stray: AtomicUsize::new(0),
             tools_changed: Notify::new(),
             end: OnceLock::new(),
             log,
@@ -84,8 +92,12 @@ impl Tap {
     pub(super) fn incoming(&self, text: &[u8]) -> Option<ServerJsonRpcMessage> {
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(text) else {
             tracing::debug!(server = self.log.server(), bytes = text.len(), "ignored output that is no message");
+            if self.stray.fetch_add(1, Ordering::Relaxed) >= MAX_STRAY {
+                self.end(EndReason::Stray(MAX_STRAY));
+            }
             return None;
         };
+        self.stray.store(0, Ordering::Relaxed);
         match (envelope.method.as_deref(), envelope.id, envelope.result) {
             (Some(method), None, _) if !self.passes(method, envelope.params) => None,
             (Some(_), Some(_), _) => self.request(text),
@@ -234,10 +246,11 @@ fn answer(slot: &Slot, id: RequestId, result: &RawValue) -> ServerJsonRpcMessage
 /// Returns the tools that rmcp can read. Its HTTP transport removes those with invalid header annotations.
 fn well_formed(result: &RawValue) -> ListToolsResult {
     #[derive(Deserialize)]
-    struct ListedTools {
-        tools: Vec<Value>,
+    struct ListedTools<'a> {
+        #[serde(borrow)]
+        tools: Vec<&'a RawValue>,
     }
     let listed = ListedTools::deserialize(result).unwrap_or(ListedTools { tools: Vec::new() });
-    let tools = listed.tools.into_iter().filter_map(|tool| serde_json::from_value::<Tool>(tool).ok()).collect();
+    let tools = listed.tools.into_iter().filter_map(|tool| serde_json::from_str::<Tool>(tool.get()).ok()).collect();
     ListToolsResult { tools, ..ListToolsResult::default() }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use haft_core::{ApprovalRequest, Finish, Item, Message, Role, ToolCall, ToolResult, Turn, TurnRequest};
-use haft_executor::{Cx, Dispatch, RunOptions, ToolSource};
+use haft_executor::{Cx, Dispatch, RunOptions, Suspend, Suspended, ToolSource};
 use haft_mcp::{Era, McpLimits, McpServer};
 use serde_json::{Value, json};
 
@@ -55,6 +55,41 @@ async fn a_person_answers_a_question_in_both_eras() {
         let result = asked(&client, form(), RunOptions::new().approvals(nobody)).await;
         assert_eq!(answer(&result), json!({"action": "decline"}), "{era:?}");
     }
+}
+
+#[tokio::test]
+async fn a_question_goes_to_a_call_whose_run_can_ask() {
+    let hostile = Hostile::new();
+    let client = hostile.connect().await;
+    let person = |request: ApprovalRequest, _: Cx| async move { request.answer(json!({"n": 2})) };
+    // The first call waits for ever; the second one makes the server ask, and nobody can be asked by it.
+    let call = ToolCall::new("c1", "wait", "{}");
+    let waiting = client.run_calls(vec![call.into()], RunOptions::new().approvals(person));
+    let waiting = tokio::spawn(waiting.collect_results());
+    hostile.until_received_by("wait").await;
+    let result = asked(&client, form(), RunOptions::new()).await;
+    assert_eq!(answer(&result)["action"], "accept");
+    waiting.abort();
+}
+
+#[tokio::test]
+async fn a_suspended_question_of_the_new_era_is_answered_in_another_process() {
+    let [_, (modern, era)] = servers();
+    let server = || modern.server().era(era);
+    let call = ToolCall::new("c1", "ask", form().to_string());
+    let first = server().connect().await.unwrap();
+    let run = first.run_calls(vec![call.into()], RunOptions::new().approvals(Suspend));
+    let stored = serde_json::to_string(&run.collect_or_suspend().await.unwrap_err()).unwrap();
+    first.close().await;
+
+    // Nothing is shared but the stored text and the settings.
+    let second = server().connect().await.unwrap();
+    let suspended: Suspended = serde_json::from_str(&stored).unwrap();
+    let answers: Vec<_> = suspended.pending().map(|request| request.answer(json!({"n": 3}))).collect();
+    assert_eq!(answers.len(), 1);
+    let run = second.snapshot().toolkit().resume_with(suspended, answers, RunOptions::new());
+    let result = run.collect_results().await.remove(0);
+    assert_eq!(answer(&result), json!({"action": "accept", "content": {"n": 3, "unit": "kg"}}));
 }
 
 #[tokio::test]

@@ -78,6 +78,41 @@ async fn a_malformed_tool_is_quarantined_and_its_neighbours_live() {
     assert_eq!(call(&client, "echo", json!({})).await.to_model_text(), "{}");
 }
 
+/// Each is checked within a budget, so it costs its own calls at most.
+#[tokio::test]
+async fn schemas_that_explode_harm_nobody_else() {
+    let doubling: serde_json::Map<_, _> = (0..64)
+        .map(|n| {
+            let next = json!({"$ref": format!("#/$defs/a{}", n + 1)});
+            (format!("a{n}"), json!({"allOf": [next, next], "anyOf": [next, next]}))
+        })
+        .chain([("a64".to_owned(), json!({"type": "object"}))])
+        .collect();
+    let nested = format!("{}{{}}{}", r#"{"not":"#.repeat(100_000), "}".repeat(100_000));
+    let words: Vec<String> = (0..50_000).map(|n| format!("word {n}")).collect();
+    let named = |name: &str, schema: &str| format!(r#"{{"name":"{name}","inputSchema":{schema}}}"#);
+    let tools = [
+        named("doubling", &json!({"type": "object", "$ref": "#/$defs/a0", "$defs": doubling}).to_string()),
+        named("endless", &json!({"type": "object", "allOf": [{"$ref": "#"}]}).to_string()),
+        named("nested", &format!(r#"{{"type":"object","properties":{{"a":{nested}}}}}"#)),
+        named("pattern", &json!({"type": "object", "propertyNames": {"pattern": "(a{1000}){1000}"}}).to_string()),
+        named("wide", &json!({"type": "object", "properties": {"a": {"enum": words}}}).to_string()),
+        named("echo", r#"{"type":"object"}"#),
+    ];
+    let hostile = Hostile::new().tools(&json!([]));
+    std::fs::write(hostile.path("tools.json"), format!("[{}]", tools.join(","))).unwrap();
+    let client = hostile.connect().await;
+    let quarantined: Vec<_> = client.quarantined().iter().map(ToString::to_string).collect();
+    assert!(
+        quarantined.iter().any(|tool| tool.contains("`nested` is quarantined: the definition is nested too deeply"))
+    );
+    for tool in names(&client).iter().filter(|name| *name != "echo") {
+        let failure = call(&client, tool, json!({"a": "b"})).await.failure().unwrap().clone();
+        assert!(!failure.started || failure.message.contains("Unknown tool"), "{tool}: {failure}");
+    }
+    assert_eq!(call(&client, "echo", json!({})).await.to_model_text(), "{}");
+}
+
 #[tokio::test]
 async fn everything_in_a_definition_is_kept() {
     let definition = json!({

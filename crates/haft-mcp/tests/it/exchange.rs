@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use haft_core::{FailureKind, ToolCall, ToolEvent};
 use haft_executor::{Dispatch, RunOptions, ToolSource};
-use haft_mcp::McpLimits;
+use haft_mcp::{McpLimits, TraceContext};
 use serde_json::{Value, json};
 
-use crate::hostile::{Hostile, call};
+use crate::hostile::{Hostile, call, until};
 
 #[tokio::test]
 async fn invalid_arguments_never_reach_the_server() {
@@ -31,6 +31,18 @@ async fn arguments_arrive_with_every_digit() {
         log.contains(r#""n":123456789012345678901234567890"#) || log.contains(r#""n": 123456789012345678901234567890"#),
         "{log}"
     );
+}
+
+#[tokio::test]
+async fn a_call_carries_the_trace_context_of_its_task() {
+    let hostile = Hostile::new();
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let context = move || Some(TraceContext::new(parent).state("vendor=1"));
+    let client = hostile.server().trace_context(context).connect().await.unwrap();
+    assert_eq!(call(&client, "echo", json!({})).await.to_model_text(), "{}");
+    let meta = &hostile.received("tools/call")[0]["params"]["_meta"];
+    assert_eq!((&meta["traceparent"], &meta["tracestate"]), (&json!(parent), &json!("vendor=1")));
+    assert!(!meta["progressToken"].is_null());
 }
 
 #[tokio::test]
@@ -195,6 +207,32 @@ async fn a_flood_of_requests_ends_the_server() {
 }
 
 #[tokio::test]
+async fn endless_output_without_messages_ends_the_server() {
+    let hostile = Hostile::new();
+    let client = hostile.connect().await;
+    let failure = call(&client, "junk", json!({})).await.failure().unwrap().clone();
+    assert_eq!(failure.kind, FailureKind::OutcomeUnknown);
+    assert!(failure.message.contains("wrote more than 10000 lines that are no messages"), "{failure}");
+    assert_eq!(call(&client, "echo", json!({})).await.to_model_text(), "{}");
+}
+
+#[tokio::test]
+async fn endless_notifications_and_progress_are_no_answer() {
+    let hostile = Hostile::new();
+    let short = Duration::from_millis(200);
+    for (tool, limits) in [
+        ("notify", McpLimits::default().call_timeout(short)),
+        // Progress shows that it is alive, so only the other timeout ends it.
+        ("busy", McpLimits::default().call_total(short)),
+    ] {
+        let client = hostile.server().limits(limits).connect().await.unwrap();
+        let failure = call(&client, tool, json!({})).await.failure().unwrap().clone();
+        assert_eq!(failure.kind, FailureKind::TimedOut, "{tool}: {failure}");
+        client.close().await;
+    }
+}
+
+#[tokio::test]
 async fn calls_at_the_same_time_are_limited_per_server() {
     let hostile = Hostile::new();
     let client = hostile.server().limits(McpLimits::default().in_flight(1)).connect().await.unwrap();
@@ -228,4 +266,20 @@ async fn a_pinned_tool_runs_as_long_as_it_is_the_one_that_was_pinned() {
     assert_eq!(client.listed().unwrap().tools.len(), 3);
     assert_eq!(listings.borrow_and_update().as_ref().unwrap().tools.len(), 3);
     assert_eq!(hostile.received("tools/call").len(), 1);
+}
+
+#[tokio::test]
+async fn a_tool_that_changes_between_two_calls_is_rejected_from_then_on() {
+    let tool = |name: &str, text: &str| json!({"name": name, "description": text, "inputSchema": {"type": "object"}});
+    let tools = [tool("change", "Changes."), tool("echo", "Says it.")];
+    let hostile = Hostile::new().tools(&json!(tools));
+    let client = hostile.server().pinned(tools);
+    assert_eq!(call(&client, "echo", json!({"a": 1})).await.to_model_text(), r#"{"a":1}"#);
+    let changed = json!([tool("change", "Changes."), tool("echo", "Says it to others.")]);
+    assert_eq!(call(&client, "change", json!({"tools": changed})).await.to_model_text(), "changed");
+    let description = || client.listed().unwrap().tools[1].tool.description().unwrap().to_owned();
+    until(|| (description() == "Says it to others.").then_some(())).await;
+    let failure = call(&client, "echo", json!({})).await.failure().unwrap().clone();
+    assert_eq!((failure.kind.as_str(), failure.started), (haft_mcp::TOOL_CHANGED, false));
+    assert_eq!(hostile.received("tools/call").len(), 2);
 }

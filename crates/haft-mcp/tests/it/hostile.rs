@@ -54,6 +54,12 @@ impl Hostile {
         messages.filter(|message| message["method"] == method).collect()
     }
 
+    /// Waits until the server has received a call of this tool.
+    pub(crate) async fn until_received_by(&self, tool: &str) {
+        let is_received = || self.received("tools/call").iter().any(|call| call["params"]["name"] == tool);
+        until(|| is_received().then_some(())).await;
+    }
+
     /// Waits until the server has received a message with this method.
     pub(crate) async fn until_received(&self, method: &str) -> Value {
         until(|| self.received(method).into_iter().next()).await

@@ -15,7 +15,21 @@ fn tools(names: &[&str]) -> Value {
 }
 
 fn all() -> Value {
-    tools(&["echo", "stream", "odd", "big", "big-stream", "cut", "garbage", "status", "busy", "wait", "lost", "heard"])
+    tools(&[
+        "echo",
+        "stream",
+        "odd",
+        "big",
+        "big-stream",
+        "cut",
+        "garbage",
+        "status",
+        "busy",
+        "wait",
+        "lost",
+        "heard",
+        "junk",
+    ])
 }
 
 #[tokio::test]
@@ -70,6 +84,7 @@ async fn every_way_to_fail_has_its_own_result() {
         ("garbage", FailureKind::OutcomeUnknown, true, "has sent an answer that haft can't read"),
         ("status", FailureKind::OutcomeUnknown, true, "has answered with HTTP status 502"),
         ("busy", FailureKind::ExecutionError, false, "takes no more requests for now"),
+        ("junk", FailureKind::OutcomeUnknown, true, "wrote more than 10000 lines that are no messages"),
         ("nothing", FailureKind::UnknownTool, false, "nothing"),
     ] {
         let failure = call(&client, tool, json!({})).await.failure().unwrap().clone();

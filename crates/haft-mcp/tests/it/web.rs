@@ -142,6 +142,10 @@ fn call(web: &Web, message: &Value) -> Response {
         }
         // Whether there is a stream on which it could ask something.
         "heard" => json_answer(id, &text(&web.received("GET").len().to_string())),
+        "junk" => {
+            let events = futures_util::stream::repeat_with(|| Ok::<_, Infallible>("data: \"stray\"\n\n"));
+            ([("content-type", "text/event-stream")], Body::from_stream(events)).into_response()
+        }
         "big" => json_answer(id, &text(&"x".repeat(1_000_000))),
         "big-stream" => events_of(vec![event(&progress(1.0)), event(&answered(&text(&"x".repeat(1_000_000))))]),
         "cut" => events_of(vec![event(&progress(1.0))]),
