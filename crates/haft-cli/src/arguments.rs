@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand};
 
-use crate::command::{add, call, chat, check, completions, init, mcp, pending, resume, run, show, tools, trust};
+use crate::command::{add, call, chat, check, completions, init, mcp, pending, resume, run, serve, show, tools, trust};
 use crate::context::GlobalOptions;
 
 const STYLES: Styles = Styles::styled()
@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Run(run::RunArguments),
     Resume(resume::ResumeArguments),
     Pending(pending::PendingArguments),
+    Serve(serve::ServeArguments),
     Check(check::CheckArguments),
     Chat(chat::ChatArguments),
     Completions(completions::CompletionsArguments),

@@ -10,6 +10,7 @@ pub(crate) mod mcp;
 pub(crate) mod pending;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod tools;
 pub(crate) mod trust;
@@ -33,6 +34,7 @@ pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, Co
         Command::Run(arguments) => Box::pin(run::run(arguments, cx)).await,
         Command::Resume(arguments) => Box::pin(resume::run(arguments, cx)).await,
         Command::Pending(arguments) => Box::pin(pending::run(arguments, cx)).await,
+        Command::Serve(arguments) => Box::pin(serve::run(arguments, cx)).await,
         Command::Check(arguments) => Box::pin(check::run(&arguments, cx)).await,
         Command::Chat(arguments) => Box::pin(chat::run(arguments, cx)).await,
         Command::Completions(arguments) => completions::run(&arguments, cx),

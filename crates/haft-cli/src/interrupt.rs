@@ -18,6 +18,7 @@
 use std::future::Future;
 use std::io;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -51,6 +52,8 @@ pub(crate) struct Interrupt {
     cancellation: Cancellation,
     /// Cancelled by the second interrupt.
     at_once: Cancellation,
+    /// The time that the command has after an interrupt, in milliseconds, beyond the usual one.
+    more_grace: Arc<AtomicU64>,
     /// The part of the command that Ctrl-C cancels, while there is one.
     part: Arc<Mutex<Option<Cancellation>>>,
 }
@@ -64,7 +67,12 @@ pub(crate) struct InterruptiblePart {
 
 impl Interrupt {
     pub(crate) fn new() -> Self {
-        Self { cancellation: Cancellation::new(), at_once: Cancellation::new(), part: Arc::default() }
+        Self {
+            cancellation: Cancellation::new(),
+            at_once: Cancellation::new(),
+            more_grace: Arc::default(),
+            part: Arc::default(),
+        }
     }
 
     /// Returns the flag that the first interrupt sets, for a run's options.
@@ -76,6 +84,16 @@ impl Interrupt {
     pub(crate) fn raise(&self) {
         let part = self.current_part();
         part.filter(|part| !part.is_cancelled()).unwrap_or_else(|| self.cancellation()).cancel();
+    }
+
+    /// Gives the command more time after an interrupt.
+    pub(crate) fn extend_grace(&self, by: Duration) {
+        self.more_grace.store(u64::try_from(by.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Returns the time that the command has after an interrupt.
+    fn grace(&self) -> Duration {
+        GRACE.saturating_add(Duration::from_millis(self.more_grace.load(Ordering::Relaxed)))
     }
 
     /// Interrupts the whole command.
@@ -211,7 +229,7 @@ async fn until_interrupted<T>(
 ) -> Option<T> {
     let overdue = async {
         cx.interrupt.cancellation().cancelled().await;
-        sleep(GRACE + NOTICE).await;
+        sleep(cx.interrupt.grace() + NOTICE).await;
     };
     tokio::select! {
         biased;
@@ -226,7 +244,7 @@ async fn limited<T>(cx: &Context, command: impl Future<Output = Result<T, Comman
     let (cancellation, at_once) = (cx.interrupt.cancellation(), cx.interrupt.at_once.clone());
     let overdue = async {
         cancellation.cancelled().await;
-        sleep(GRACE).await;
+        sleep(cx.interrupt.grace()).await;
     };
     tokio::select! {
         biased;

@@ -76,6 +76,16 @@ pub(crate) struct NewRun<'r> {
     pub(crate) results: Option<WireName>,
 }
 
+/// A run to write into a file.
+#[derive(Debug)]
+pub(crate) struct KeptRun {
+    pub(crate) suspended: Suspended,
+    /// The workspace file.
+    pub(crate) workspace: Option<PathBuf>,
+    /// The caller that the calls run for.
+    pub(crate) caller: Option<String>,
+}
+
 /// A middleware that records that a call begins, and its outcome before another call takes its slot. It has to be the
 /// outermost.
 #[derive(Debug)]
@@ -94,33 +104,20 @@ impl SuspendedRun {
             )));
         }
         let NewRun { run_id, calls, workspace, caller, results } = run;
-        let workspace = workspace.map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
         let suspended = Suspended::not_started(calls.iter().cloned()).with_run_id(&run_id);
-        let mut stored = StoredRun {
-            v: FormatVersion::default(),
-            generation: Generation::default(),
-            workspace: workspace.clone(),
-            caller: caller.caller.clone(),
-            results,
-            suspended,
-            verdicts: Vec::new(),
-            begun: Vec::new(),
-            done: BTreeMap::new(),
-        };
-        let mut is_written = false;
-        let started = ledger.start(&run_id, workspace.as_deref(), |generation| {
-            stored.generation = generation.clone();
-            state::write_new(path, stored.to_text()?.as_bytes())?;
-            is_written = true;
-            Ok(())
-        });
-        started.inspect_err(|_| {
-            // No call has begun, so nothing is lost with the file.
-            let _ = is_written.then(|| std::fs::remove_file(path));
-            state::remove_lock(path);
-        })?;
+        let kept = KeptRun { suspended, workspace: workspace.map(Path::to_owned), caller: caller.caller.clone() };
+        let (stored, exclusive) = kept.write(path, results, &ledger, exclusive)?;
         let file = Some(GrowingFile::open(path)?);
         Ok(Self::of(path, stored, file, ledger, exclusive))
+    }
+
+    /// Writes a run that waits. An existing file is not overwritten.
+    pub(crate) fn keep(path: &Path, run: KeptRun, ledger: &Ledger) -> Result<(), Fault> {
+        let exclusive = ExclusiveUse::claim(path)?;
+        if path.symlink_metadata().is_ok() {
+            return Err(Fault::new(format!("a run waits in `{}` already", path.display())));
+        }
+        run.write(path, None, ledger, exclusive).map(drop)
     }
 
     /// Opens a file for this process alone. Nothing is written before [`take_over`](Self::take_over).
@@ -315,6 +312,45 @@ impl SuspendedRun {
         state.stored = next;
         state.file = Some(GrowingFile::open(path)?);
         Ok(())
+    }
+}
+
+impl KeptRun {
+    /// Writes the run as a new file, and remembers it.
+    fn write(
+        self,
+        path: &Path,
+        results: Option<WireName>,
+        ledger: &Ledger,
+        exclusive: ExclusiveUse,
+    ) -> Result<(StoredRun, ExclusiveUse), Fault> {
+        let Self { suspended, workspace, caller } = self;
+        let workspace = workspace.map(|path| std::fs::canonicalize(&path).unwrap_or(path));
+        let run_id = suspended.run_id().cloned().unwrap_or_else(RunId::random);
+        let mut stored = StoredRun {
+            v: FormatVersion::default(),
+            generation: Generation::default(),
+            workspace: workspace.clone(),
+            caller,
+            results,
+            suspended: suspended.with_run_id(&run_id),
+            verdicts: Vec::new(),
+            begun: Vec::new(),
+            done: BTreeMap::new(),
+        };
+        let mut is_written = false;
+        let started = ledger.start(&run_id, workspace.as_deref(), |generation| {
+            stored.generation = generation.clone();
+            state::write_new(path, stored.to_text()?.as_bytes())?;
+            is_written = true;
+            Ok(())
+        });
+        started.inspect_err(|_| {
+            // No call goes on from the file, so nothing is lost with it.
+            let _ = is_written.then(|| std::fs::remove_file(path));
+            state::remove_lock(path);
+        })?;
+        Ok((stored, exclusive))
     }
 }
 

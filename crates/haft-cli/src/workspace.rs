@@ -188,7 +188,8 @@ pub(crate) async fn load_for_review(cx: &Context, path: &Path) -> Result<Loaded,
     load_with(cx, path, options(cx)?.review()).await
 }
 
-fn options(cx: &Context) -> Result<LoadOptions, Fault> {
+/// Returns the settings by which every command loads files.
+pub(crate) fn options(cx: &Context) -> Result<LoadOptions, Fault> {
     let options = LoadOptions::new(haft::tools::kinds())
         .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
     Ok(options.trust(Trust::Recorded(cx.trust_store()?)).policy(cx.policy_file()?))

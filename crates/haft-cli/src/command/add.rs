@@ -7,7 +7,7 @@
 //! The file's comments, order and white space stay as they are. A text that could not be loaded never becomes the file.
 
 mod added_tools;
-mod client_file;
+pub(in crate::command) mod client_file;
 mod edit;
 mod entry;
 mod parameter;

@@ -22,7 +22,7 @@ use crate::exit::ExitStatus;
 use crate::suspended_run::{Ledger, WaitingRun};
 
 /// The folder in the state folder with the runs of servers.
-const SERVED: &str = "served";
+pub(crate) const SERVED: &str = "served";
 
 /// The prefix of the ids of requests, which may be left out.
 const ID_PREFIX: &str = "approval_";

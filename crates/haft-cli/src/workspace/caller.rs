@@ -29,7 +29,7 @@ impl CallerArgument {
     }
 
     /// Rejects a caller where no file defines any.
-    pub(super) fn ensure_unset(&self) -> Result<(), Fault> {
+    pub(crate) fn ensure_unset(&self) -> Result<(), Fault> {
         match &self.caller {
             None => Ok(()),
             Some(name) => Err(Fault::new(format!("there is no `{FILE_NAME}` that defines the caller `{name}`"))

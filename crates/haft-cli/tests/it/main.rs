@@ -8,6 +8,8 @@ mod cmd;
 #[cfg(unix)]
 mod crash;
 mod guide;
+#[cfg(unix)]
+mod install;
 mod media;
 #[cfg(all(unix, feature = "parts"))]
 mod parts;
@@ -17,6 +19,8 @@ mod pins;
 #[cfg(unix)]
 mod pty;
 mod run;
+#[cfg(unix)]
+mod serve;
 #[cfg(unix)]
 mod signal;
 #[cfg(unix)]

@@ -3,3 +3,4 @@
 mod chat;
 mod mcp;
 mod run;
+mod serve;

@@ -15,7 +15,7 @@ mod template;
 
 use serde_json::value::RawValue;
 
-pub(super) use self::server::{ClientServer, ClientTarget};
+pub(in crate::command) use self::server::{ClientServer, ClientTarget};
 use crate::calls::record::Members;
 
 /// The maximum size of a file in bytes. Claude Code keeps more in its file than its servers.
@@ -26,16 +26,16 @@ const PLACES: [&[&str]; 3] = [&["mcpServers"], &["servers"], &["mcp", "servers"]
 
 /// A server in a client's file, under its name there.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct FoundServer {
-    pub(super) name: String,
+pub(in crate::command) struct FoundServer {
+    pub(in crate::command) name: String,
     /// The server, or the reasons why it can't be used as it is described.
-    pub(super) server: Result<ClientServer, Vec<String>>,
+    pub(in crate::command) server: Result<ClientServer, Vec<String>>,
     /// True if the client does not start it.
     pub(super) is_disabled: bool,
 }
 
 /// Reads all servers in a file's text. The error is a clause about the file.
-pub(super) fn read(text: &str) -> Result<Vec<FoundServer>, String> {
+pub(in crate::command) fn read(text: &str) -> Result<Vec<FoundServer>, String> {
     let text = comment::without_comments(text.trim_start_matches('\u{feff}'));
     let root: Members<'_> = serde_json::from_str(&text).map_err(|error| format!("is not valid JSON: {error}"))?;
     let servers = servers(&root)?;

@@ -10,27 +10,27 @@ use super::template::{Template, TemplateContent, variable_name};
 
 /// A server as the workspace file can describe it. It contains no credential.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct ClientServer {
-    pub(in super::super) target: ClientTarget,
+pub(in crate::command) struct ClientServer {
+    pub(in crate::command) target: ClientTarget,
     /// The variables of a program.
-    pub(in super::super) env: BTreeMap<String, String>,
+    pub(in crate::command) env: BTreeMap<String, String>,
     /// The variables of a program that contain secrets, with the variables that hold these.
-    pub(in super::super) secret_env: BTreeMap<String, String>,
+    pub(in crate::command) secret_env: BTreeMap<String, String>,
     /// The headers of requests.
-    pub(in super::super) headers: BTreeMap<String, String>,
+    pub(in crate::command) headers: BTreeMap<String, String>,
     /// The header with a secret, with the text before it and the variable that holds it.
-    pub(in super::super) auth: Option<HeaderSecret>,
+    pub(in crate::command) auth: Option<HeaderSecret>,
     /// The folder of a program.
-    pub(in super::super) folder: Option<String>,
+    pub(in crate::command) folder: Option<String>,
     /// The variables that the person has to set, because the file had their values.
-    pub(in super::super) moved: Vec<String>,
+    pub(in crate::command) moved: Vec<String>,
     /// The keys that are not taken over, each as a sentence.
-    pub(in super::super) notes: Vec<String>,
+    pub(in crate::command) notes: Vec<String>,
 }
 
 /// The way to a server.
 #[derive(Debug, PartialEq, Eq)]
-pub(in super::super) enum ClientTarget {
+pub(in crate::command) enum ClientTarget {
     Command(Vec<String>),
     Url(String),
 }
@@ -43,10 +43,10 @@ impl Default for ClientTarget {
 
 /// A header whose value is a secret.
 #[derive(Debug, PartialEq, Eq)]
-pub(in super::super) struct HeaderSecret {
-    pub(in super::super) header: String,
-    pub(in super::super) prefix: String,
-    pub(in super::super) variable: String,
+pub(in crate::command) struct HeaderSecret {
+    pub(in crate::command) header: String,
+    pub(in crate::command) prefix: String,
+    pub(in crate::command) variable: String,
 }
 
 /// The keys that say what the client shows or permits, or what other keys say as well.
