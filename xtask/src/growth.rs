@@ -4,9 +4,13 @@
 //! factor of `100^e`, the exponent is `e`: 1 for linear cost, 2 for quadratic cost. An instruction count is the same
 //! on a fast and on a slow machine, busy or not; a clock is not.
 
+mod command;
+
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
+
+use self::command::Commands;
 
 use crate::argument::Arguments;
 use crate::valgrind::{self, Valgrind};
@@ -46,11 +50,16 @@ pub(crate) fn run(workspace: &Workspace, arguments: Arguments) -> anyhow::Result
     };
     let programs = valgrind::build(workspace, &["haft-model"], "growth", &["haft-model/clients"])?;
     let program = programs.first().context("there is no program")?;
-    let works = works(&workspace.invoke(&program.to_string_lossy()).capture()?, &requested)?;
+    let works = works(&workspace.invoke(&program.to_string_lossy()).capture()?, command::works(), &requested)?;
+    let mut commands = Commands::default();
     let mut misses = 0;
     for work in works {
-        let counts =
-            (count(workspace, &valgrind, program, &work, FACTOR)?, count(workspace, &valgrind, program, &work, 1)?);
+        let counts = match commands.count(workspace, &valgrind, &work)? {
+            Some(counts) => counts,
+            None => {
+                (count(workspace, &valgrind, program, &work, FACTOR)?, count(workspace, &valgrind, program, &work, 1)?)
+            }
+        };
         let growth = Growth { work, counts };
         println!("{}", growth.line());
         eprintln!("{}", growth.row());
@@ -74,14 +83,15 @@ fn count(
     }
 }
 
-/// Reads the list of works that the program prints: the named ones, or all.
-fn works(list: &str, requested: &[String]) -> anyhow::Result<Vec<Work>> {
+/// Reads the list of works that the program prints, and adds others: the named ones, or all.
+fn works(list: &str, others: impl Iterator<Item = Work>, requested: &[String]) -> anyhow::Result<Vec<Work>> {
     let mut works = Vec::new();
     for line in list.lines() {
         let (name, size) = line.split_once(' ').with_context(|| format!("not a work and its size: {line}"))?;
         let size = size.parse().with_context(|| format!("not a size: {line}"))?;
         works.push(Work { name: name.to_owned(), size });
     }
+    works.extend(others);
     if let Some(unknown) = requested.iter().find(|name| works.iter().all(|work| work.name != **name)) {
         bail!("unknown work `{unknown}`");
     }
@@ -132,10 +142,11 @@ mod tests {
 
     #[test]
     fn an_unknown_work_is_an_error_and_none_means_all() {
-        let all = works("one 100\ntwo 200\n", &[]).unwrap();
+        let two = || Work { name: "two".to_owned(), size: 200 };
+        let all = works("one 100\n", [two()].into_iter(), &[]).unwrap();
         assert_eq!(all.iter().map(|work| (&*work.name, work.size)).collect::<Vec<_>>(), [("one", 100), ("two", 200)]);
-        assert_eq!(works("one 100\ntwo 200\n", &["two".to_owned()]).unwrap(), all[1..]);
-        assert!(works("one 100\n", &["three".to_owned()]).is_err());
-        assert!(works("one\n", &[]).is_err());
+        assert_eq!(works("one 100\n", [two()].into_iter(), &["two".to_owned()]).unwrap(), all[1..]);
+        assert!(works("one 100\n", std::iter::empty(), &["three".to_owned()]).is_err());
+        assert!(works("one\n", std::iter::empty(), &[]).is_err());
     }
 }

@@ -73,6 +73,27 @@ impl Valgrind {
         counted
     }
 
+    /// Runs the program and counts all its instructions. `settings` are set in its environment.
+    pub(crate) fn count_whole(
+        &self,
+        workspace: &Workspace,
+        program: &Path,
+        arguments: &[&str],
+        settings: &[(&str, &Path)],
+    ) -> anyhow::Result<u64> {
+        let folder = workspace.root().join("target/callgrind").join(std::process::id().to_string());
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+        let file = folder.join("whole");
+        let valgrind = workspace.invoke(self.program).env("GLIBC_TUNABLES", TUNABLES);
+        let valgrind = settings.iter().fold(valgrind, |valgrind, (name, value)| valgrind.env(name, value));
+        let callgrind = valgrind.args(["-q", "--tool=callgrind"]);
+        let callgrind = callgrind.arg(format!("--callgrind-out-file={}", file.display()));
+        callgrind.arg(program).args(arguments).capture()?;
+        let text = fs::read_to_string(&file).with_context(|| format!("callgrind wrote no {}", file.display()))?;
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        total(&text)
+    }
+
     fn count_in(
         &self,
         folder: &Path,
@@ -128,6 +149,16 @@ pub(crate) fn build(
         program.with_context(|| format!("cargo does not report the path of the benchmark of {package}"))
     };
     packages.iter().map(program_of).collect()
+}
+
+/// Builds a program of a package, for counting.
+pub(crate) fn build_program(workspace: &Workspace, package: &str, name: &str) -> anyhow::Result<PathBuf> {
+    let cargo = workspace.cargo().env(FLAGS.0, FLAGS.1);
+    let cargo = cargo.args(["build", "--quiet", "--profile", "counted", "-p", package, "--bin", name]);
+    let built = artifact::built_by(cargo)?;
+    let program = built.iter().find(|program| program.package == package && program.name == name);
+    let program = program.map(|program| PathBuf::from(&program.executable));
+    program.with_context(|| format!("cargo does not report the path of the program of {package}"))
 }
 
 /// Returns the total of one of callgrind's files.

@@ -3,10 +3,12 @@
 //! Nothing is started, and only host names are sent, to the resolver, unless `--locked` is given.
 
 mod finding;
+mod group;
 mod lock;
 mod probe;
 mod wire_check;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use haft::registry::{RegisteredTool, ToolOrigin};
@@ -25,7 +27,8 @@ use crate::workspace::{OpenWorkspace, Remarks};
 ///
 /// Faults are entries that are set aside, tools that a provider can't take, and rules that can never apply. Losses are
 /// parts of a schema that a provider does not express; the arguments are still checked in full; those of the standard
-/// toolbox are listed only if a pattern is given. Warnings are what may fail when a tool is called.
+/// toolbox are listed only if a pattern is given. Warnings are what may fail when a tool is called. On a terminal, a
+/// finding about many tools is one line; `-v` and JSON have all.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "independent flags of the command line")]
 #[command(after_help = "Examples:
@@ -103,7 +106,8 @@ pub(crate) async fn run(arguments: &CheckArguments, cx: &Context) -> Result<Exit
     if arguments.json || !cx.terminal.stdout {
         cx.terminal.print_json(report.json(&workspace))?;
     } else {
-        cx.terminal.print(report.text())?;
+        let detail = if cx.global.verbose > 0 { Detail::All } else { Detail::Grouped };
+        cx.terminal.print(report.text(detail))?;
     }
     if !cx.terminal.stdout || arguments.json {
         cx.terminal.note(report.summary());
@@ -125,17 +129,23 @@ async fn of_wires(
         let mut findings = wire_check::findings(&tools, &profiles);
         if !lists_standard {
             // They are the same in every workspace, and nobody can change them there.
-            findings.retain(|finding| finding.severity != CheckSeverity::Loss || !is_standard(finding, &tools));
+            let is_standard = |tool: &&Arc<RegisteredTool>| *tool.origin() == ToolOrigin::Internal;
+            let standard: HashSet<&str> = tools.iter().filter(is_standard).map(|tool| tool.tool.name()).collect();
+            let is_loss = |finding: &CheckFinding| finding.severity == CheckSeverity::Loss;
+            findings.retain(|finding| !is_loss(finding) || !standard.contains(finding.subject()));
         }
         findings
     };
     cx.interrupt.blocking(work).await
 }
 
-/// Reports whether a finding is about a standard tool.
-fn is_standard(finding: &CheckFinding, tools: &[Arc<RegisteredTool>]) -> bool {
-    let mut standard = tools.iter().filter(|tool| *tool.origin() == ToolOrigin::Internal);
-    standard.any(|tool| tool.tool.name() == finding.subject())
+/// The findings that a report for people lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// One line per fact.
+    Grouped,
+    /// Every finding.
+    All,
 }
 
 /// A check's outcome.
@@ -185,34 +195,18 @@ impl CheckReport {
         )
     }
 
-    fn text(&self) -> String {
-        let mut lines: Vec<String> = Vec::new();
-        let mut tools: Vec<&str> = Vec::new();
-        for finding in &self.findings {
-            if finding.severity != CheckSeverity::Loss {
-                lines.push(finding.text());
-            } else if !tools.contains(&finding.subject()) {
-                // A tool may have dozens of losses; one line is enough here.
-                tools.push(finding.subject());
-                lines.push(self.losses(finding.subject()).text());
-            }
-        }
-        lines.push(self.summary());
-        lines.join("\n")
-    }
-
-    /// Returns one finding for all of a tool's losses.
-    fn losses(&self, tool: &str) -> CheckFinding {
-        let all = self.findings.iter().filter(|finding| finding.severity == CheckSeverity::Loss);
-        let own: Vec<&CheckFinding> = all.filter(|finding| finding.subject() == tool).collect();
-        let is_lossy = |wire: &&'static str| own.iter().any(|finding| finding.wires.contains(wire));
-        let wires = self.profiles.iter().map(|profile| profile.as_str()).filter(is_lossy).collect();
-        let message = match own.len() {
-            1 => "1 part of it is expressed in another way, or not at all".to_owned(),
-            count => format!("{count} parts of it are expressed in another way, or not at all"),
+    /// Returns the report for people: what is one fact is one line, unless they want every finding.
+    fn text(&self, detail: Detail) -> String {
+        let findings = match detail {
+            Detail::Grouped => group::grouped(&self.findings),
+            Detail::All => self.findings.clone(),
         };
-        let advice = format!("`haft show {tool}` lists them");
-        CheckFinding::new(CheckSeverity::Loss, "wire", tool, message).wires(wires).advice(advice)
+        let mut lines: Vec<String> = findings.iter().map(CheckFinding::text).collect();
+        lines.push(self.summary());
+        if detail == Detail::Grouped && findings.len() < self.findings.len() {
+            lines.push(format!("{} findings are on {} lines; `-v` lists all", self.findings.len(), findings.len()));
+        }
+        lines.join("\n")
     }
 
     fn json(&self, workspace: &OpenWorkspace) -> Value {
@@ -250,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_report_ends_with_its_summary() {
-        insta::assert_snapshot!(anstream::adapter::strip_str(&report().text()));
+        insta::assert_snapshot!(anstream::adapter::strip_str(&report().text(Detail::Grouped)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod section;
 use serde_json::Value;
 
 use self::section::ToolPage;
-use crate::command::tools::ToolListing;
+use crate::command::tools::{EntryIndex, ToolListing};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
@@ -36,7 +36,7 @@ pub(crate) struct ShowArguments {
 pub(crate) async fn run(arguments: &ShowArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let workspace = OpenWorkspace::open(cx, Remarks::Shown).await?;
     let tool = workspace.tool(&arguments.name)?;
-    let page = ToolPage::new(ToolListing::new(&tool, &workspace), &workspace);
+    let page = ToolPage::new(ToolListing::new(&tool, &EntryIndex::new(&workspace)), &workspace);
     if arguments.json || !cx.terminal.stdout {
         cx.terminal.print_json(page.json())?;
         return Ok(ExitStatus::Done);

@@ -2,18 +2,22 @@
 
 mod listing;
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use haft::registry::{RegisteredTool, ToolPattern};
-use haft::wire::Severity;
+use haft::wire::{Finding, FindingKind, Severity};
 
-pub(crate) use self::listing::ToolListing;
+pub(crate) use self::listing::{EntryIndex, ToolListing};
 use crate::context::Context;
 use crate::error::{CommandError, Excerpt, Fault};
 use crate::exit::ExitStatus;
 use crate::terminal::printable;
 use crate::wire::ProfileName;
 use crate::workspace::{OpenWorkspace, Remarks};
+
+/// The least findings alike that are reported on one line.
+const LEAST_GROUPED: usize = 3;
 
 /// Lists the tools, or prints them in the form of a provider
 ///
@@ -23,7 +27,9 @@ use crate::workspace::{OpenWorkspace, Remarks};
   haft tools
   haft tools 'github/*'                       the tools of one toolbox
   haft tools --for anthropic > tools.json     the list that a request to the provider contains
-  haft tools --json | jq -r '.[].name'")]
+  haft tools --json | jq -r '.[].name'
+
+Exit codes: 0 fine, 1 a provider does not get some of the tools, 2 the workspace can't be loaded.")]
 pub(crate) struct ToolsArguments {
     /// A pattern over full names: `github/*` are the tools of a toolbox, `/*` those of the standard toolbox
     pattern: Option<String>,
@@ -46,7 +52,8 @@ pub(crate) async fn run(arguments: &ToolsArguments, cx: &Context) -> Result<Exit
     if let Some(profile) = arguments.profile {
         return print_for(profile, &tools, cx);
     }
-    let listings: Vec<ToolListing<'_>> = tools.iter().map(|tool| ToolListing::new(tool, &workspace)).collect();
+    let entries = EntryIndex::new(&workspace);
+    let listings: Vec<ToolListing<'_>> = tools.iter().map(|tool| ToolListing::new(tool, &entries)).collect();
     if arguments.json || !cx.terminal.stdout {
         // One array with a line per tool, for programs that read all of it and for people who search it.
         let lines: Vec<_> = listings.iter().map(|listing| listing.json().to_string()).collect();
@@ -118,14 +125,40 @@ fn near(pattern: &str, tools: &[Arc<RegisteredTool>]) -> Vec<String> {
     ranked.into_iter().take(MOST).map(|(_, name)| format!("`{name}`")).collect()
 }
 
-/// Prints what a provider gets. Whatever it can't express is reported.
+/// Prints what a provider gets. Whatever it can't express is reported, and a tool that it does not get fails the command.
 fn print_for(profile: ProfileName, tools: &[Arc<RegisteredTool>], cx: &Context) -> Result<ExitStatus, CommandError> {
     let sent = tools.iter().filter(|tool| !tool.is_replaced());
     let descriptors: Vec<_> = sent.map(|tool| tool.tool.descriptor()).collect();
     let rendered = profile.profile().render(&descriptors);
-    for finding in rendered.findings().iter().filter(|finding| finding.severity() >= Severity::Loss) {
-        cx.terminal.note(format!("note: {}", printable(&finding.to_string())));
+    let reported = || rendered.findings().iter().filter(|finding| finding.severity() >= Severity::Loss);
+    for line in notes(reported(), cx.global.verbose > 0) {
+        cx.terminal.note(format!("note: {}", printable(&line)));
     }
     cx.terminal.print_json(rendered.list())?;
-    Ok(ExitStatus::Done)
+    let is_left_out = |finding: &&Finding| finding.kind == FindingKind::LeftOut;
+    let left_out: HashSet<&str> = reported().filter(is_left_out).map(|finding| finding.tool.as_str()).collect();
+    if left_out.is_empty() {
+        return Ok(ExitStatus::Done);
+    }
+    let (all, name) = (descriptors.len(), profile.as_str());
+    cx.terminal.note(format!("{name} gets {} of {all} tools; {} are left out", all - left_out.len(), left_out.len()));
+    Ok(ExitStatus::Failed)
+}
+
+/// Returns the findings as lines: what holds for many tools alike is one line, unless `is_whole`.
+fn notes<'f>(findings: impl Iterator<Item = &'f Finding> + Clone, is_whole: bool) -> Vec<String> {
+    let key = |finding: &'f Finding| (finding.kind, &finding.pointer, &finding.message, &finding.advice);
+    let mut counts: HashMap<_, usize> = HashMap::new();
+    for finding in findings.clone() {
+        *counts.entry(key(finding)).or_default() += 1;
+    }
+    let line = |finding: &'f Finding| match counts.get_mut(&key(finding)) {
+        Some(count) if *count >= LEAST_GROUPED && !is_whole => {
+            let others = std::mem::take(count) - 1;
+            Some(format!("{finding} (and {others} more tools)"))
+        }
+        Some(0) => None,
+        _ => Some(finding.to_string()),
+    };
+    findings.filter_map(line).collect()
 }

@@ -5,14 +5,14 @@
 //! `strict: true` that can't be met is a fault, unless the profile allows downgrades; the tool stays in the list either
 //! way. If the provider has no strict mode, the flag is left off and reported.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use haft_core::{DescriptorKind, LossKind, RenderFault, Rendered, Secret, ToolDescriptor};
 use haft_schema::{Codec, EnforcedRules, Schema};
 use serde_json::Value;
 
-use super::tool_limits::Cost;
+use super::tool_limits::{Cost, StrictTotal};
 use super::{ProfileDefinition, Strictness, UnmetStrict};
 use crate::profile::finding::{Finding, FindingKind};
 use crate::profile::rendered_tools::{DEFERRED, RenderedTool, RenderedTools, ToolMode};
@@ -223,39 +223,47 @@ fn leave_out_excess(profile: &ProfileDefinition, candidates: &mut Vec<ToolCandid
     }
 }
 
-/// Sends tools without strict mode until the others fit the limits.
+/// Sends tools without strict mode until the others fit the limits: the heaviest first, and then, if only tools that must be
+/// strict are left, the last.
 fn keep_within_limits(
     profile: &ProfileDefinition,
     candidates: &mut Vec<ToolCandidate<'_>>,
     findings: &mut Vec<Finding>,
 ) {
-    while let Some(limit) = profile.limits.exceeded_by(candidates.iter().filter_map(ToolCandidate::cost)) {
-        let weight = |candidate: &ToolCandidate<'_>| candidate.cost().map(|cost| cost.optional + cost.unions);
-        let downgradable = candidates.iter().enumerate().filter(|(_, candidate)| candidate.has_plain_form());
-        let heaviest = downgradable.max_by(|(_, one), (_, other)| {
-            weight(one).cmp(&weight(other)).then_with(|| other.descriptor.name.cmp(&one.descriptor.name))
-        });
-        if let Some((at, _)) = heaviest {
-            let candidate = &mut candidates[at];
+    let mut total = StrictTotal::default();
+    candidates.iter().filter_map(ToolCandidate::cost).for_each(|cost| total.add(cost));
+    let mut heaviest: Vec<usize> = (0..candidates.len()).filter(|at| candidates[*at].has_plain_form()).collect();
+    let weight = |at: usize| candidates[at].cost().map(|cost| cost.optional + cost.unions);
+    heaviest.sort_by(|one, other| {
+        let by_name = || candidates[*one].descriptor.name.cmp(&candidates[*other].descriptor.name);
+        weight(*other).cmp(&weight(*one)).then_with(by_name)
+    });
+    let (mut heaviest, mut last) = (heaviest.into_iter(), (0..candidates.len()).rev());
+    let mut left_out = HashSet::new();
+    while let Some(limit) = profile.limits.exceeded_by(total) {
+        let next = heaviest.next();
+        let Some(at) = next.or_else(|| last.find(|at| candidates[*at].cost().is_some())) else { break };
+        total.subtract(candidates[at].cost().unwrap_or_default());
+        let descriptor = candidates[at].descriptor;
+        if next.is_some() {
             let message = format!("sent without strict mode: {limit}");
             let advice = "state `strict` for the tools that need it most, or offer fewer tools at once";
-            findings.push(Finding::new(&candidate.descriptor.name, FindingKind::NotStrict, message, advice));
-            candidate.downgrade();
-        } else {
-            // Only tools that must be strict are left: the last one does not fit.
-            let Some(at) = candidates.iter().rposition(|candidate| candidate.cost().is_some()) else { return };
-            let descriptor = candidates[at].descriptor;
-            let advice = "state `strict` for fewer tools, or offer fewer tools at once";
-            findings.push(unmet(profile, descriptor, &limit, advice));
-            match plain_form(profile, descriptor) {
-                Ok(form) => candidates[at].form = form,
-                Err(fault) => {
-                    candidates.remove(at);
-                    findings.push(Finding::left_out(&descriptor.name, &fault));
-                }
+            findings.push(Finding::new(&descriptor.name, FindingKind::NotStrict, message, advice));
+            candidates[at].downgrade();
+            continue;
+        }
+        let advice = "state `strict` for fewer tools, or offer fewer tools at once";
+        findings.push(unmet(profile, descriptor, &limit, advice));
+        match plain_form(profile, descriptor) {
+            Ok(form) => candidates[at].form = form,
+            Err(fault) => {
+                left_out.insert(at);
+                findings.push(Finding::left_out(&descriptor.name, &fault));
             }
         }
     }
+    let mut at = 0..;
+    candidates.retain(|_| at.next().is_none_or(|at| !left_out.contains(&at)));
 }
 
 fn plain_form(profile: &ProfileDefinition, descriptor: &ToolDescriptor) -> Result<CandidateForm, RenderFault> {

@@ -25,6 +25,28 @@ pub(super) struct Cost {
     pub(super) unions: usize,
 }
 
+/// The sums over all strict tools of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct StrictTotal {
+    tools: usize,
+    cost: Cost,
+}
+
+impl StrictTotal {
+    pub(super) fn add(&mut self, cost: Cost) {
+        self.tools += 1;
+        self.cost.optional += cost.optional;
+        self.cost.unions += cost.unions;
+    }
+
+    /// Takes a tool that was added out again.
+    pub(super) fn subtract(&mut self, cost: Cost) {
+        self.tools -= 1;
+        self.cost.optional -= cost.optional;
+        self.cost.unions -= cost.unions;
+    }
+}
+
 impl ToolLimits {
     /// Creates a value that limits nothing.
     #[must_use]
@@ -61,18 +83,12 @@ impl ToolLimits {
         self
     }
 
-    /// Returns the limit that strict tools with these costs exceed, for a report.
-    pub(super) fn exceeded_by(&self, costs: impl Iterator<Item = Cost>) -> Option<String> {
-        let (mut tools, mut optional, mut unions) = (0, 0, 0);
-        for cost in costs {
-            tools += 1;
-            optional += cost.optional;
-            unions += cost.unions;
-        }
+    /// Returns the limit that strict tools with these sums exceed, for a report.
+    pub(super) fn exceeded_by(&self, StrictTotal { tools, cost }: StrictTotal) -> Option<String> {
         [
             (tools, self.strict_tools, "strict tools"),
-            (optional, self.optional_parameters, "optional parameters in strict tools"),
-            (unions, self.union_parameters, "parameters with a union type in strict tools"),
+            (cost.optional, self.optional_parameters, "optional parameters in strict tools"),
+            (cost.unions, self.union_parameters, "parameters with a union type in strict tools"),
         ]
         .into_iter()
         .find_map(|(count, limit, name)| {

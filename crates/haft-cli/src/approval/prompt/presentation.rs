@@ -116,7 +116,8 @@ fn hints(tool: &Tool) -> String {
 
 /// Returns what a call with these arguments starts or sends, if the tool says so.
 pub(super) fn effect(tool: &Tool, arguments: &JsonText) -> Option<Result<CallEffect, Issues>> {
-    Some(tool.annotations().get::<CallPreview>()?.effect(arguments))
+    let preview = tool.annotations().get::<CallPreview>()?;
+    arguments.as_str().trim_start().starts_with('{').then(|| preview.effect(arguments))
 }
 
 /// Returns the facts about what a call does, or about what all the tool's calls do if the arguments don't fit: such a

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::terminal::escaped;
 
 /// A finding's severity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CheckSeverity {
     /// A call to a tool may fail, or a rule has no effect.
@@ -19,7 +19,7 @@ pub(super) enum CheckSeverity {
 }
 
 /// A finding: what, where, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(super) struct CheckFinding {
     pub(super) severity: CheckSeverity,
     /// The check that found it.
@@ -71,10 +71,15 @@ impl CheckFinding {
         self
     }
 
-    /// Reports whether both are about the same, on whatever wires.
-    pub(super) fn is_same_elsewhere(&self, other: &Self) -> bool {
-        let without_wires = |finding: &Self| Self { wires: Vec::new(), ..finding.clone() };
-        without_wires(self) == without_wires(other)
+    /// Returns this finding about several subjects at once, of which it names the first.
+    pub(super) fn about(mut self, count: usize) -> Self {
+        self.subject = format!("{} and {} more", self.subject, count - 1);
+        self
+    }
+
+    /// Returns this finding without its subject.
+    pub(super) fn without_subject(&self) -> Self {
+        Self { subject: String::new(), ..self.clone() }
     }
 
     /// Returns the finding for people.

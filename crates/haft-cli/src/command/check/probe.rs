@@ -1,6 +1,6 @@
 //! Failures that only a call would show: missing secrets, programs and hosts, and remarks about the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use haft::workspace::{
 use tokio::task::JoinSet;
 
 use super::finding::{CheckFinding, CheckSeverity};
-use crate::command::tools::ToolListing;
+use crate::command::tools::EntryIndex;
 use crate::command::trust::grant::{origin_text, status_text};
 use crate::workspace::OpenWorkspace;
 
@@ -139,17 +139,29 @@ fn is_program(path: &Path) -> bool {
 /// Resolves all hosts that the tools send requests to at the same time, and asks the guard about their addresses.
 pub(super) async fn hosts(workspace: &OpenWorkspace, tools: &[Arc<RegisteredTool>]) -> Vec<CheckFinding> {
     let Some(Loaded { guard, .. }) = &workspace.loaded else { return Vec::new() };
-    let mut origins: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let entries = EntryIndex::new(workspace);
+    let mut users: HashMap<*const LoadedEntry, (&LoadedEntry, &RegisteredTool, usize)> = HashMap::new();
+    let mut order = Vec::new();
     for tool in tools {
-        let entry = ToolListing::new(tool, workspace).entry;
-        for (recipient, _) in entry.iter().flat_map(|entry| entry.reach.recipients()) {
+        let Some(entry) = entries.of(tool) else { continue };
+        let key = std::ptr::from_ref(entry);
+        users.entry(key).or_insert_with(|| {
+            order.push(key);
+            (entry, tool, 0)
+        });
+        users.entry(key).and_modify(|(.., count)| *count += 1);
+    }
+    // The first tool that uses a host, and their number.
+    let mut origins: BTreeMap<String, (String, usize)> = BTreeMap::new();
+    for (entry, tool, count) in order.iter().filter_map(|key| users.get(key)) {
+        for (recipient, _) in entry.reach.recipients() {
             if let Recipient::Host(origin) = recipient {
-                origins.entry(origin.clone()).or_default().push(tool.name.to_string());
+                origins.entry(origin.clone()).or_insert_with(|| (tool.name.to_string(), 0)).1 += count;
             }
         }
     }
     let mut checks = JoinSet::new();
-    for (origin, users) in origins {
+    for (origin, (first, users)) in origins {
         let guard = guard.clone();
         checks.spawn(async move {
             let checked = tokio::time::timeout(RESOLUTION, guard.check_host_of(&origin)).await;
@@ -162,9 +174,9 @@ pub(super) async fn hosts(workspace: &OpenWorkspace, tools: &[Arc<RegisteredTool
                     (format!("the name of the host is not resolved within {seconds} s"), advice)
                 }
             };
-            let others = users.len().saturating_sub(1);
+            let others = users.saturating_sub(1);
             let more = if others == 0 { String::new() } else { format!(" and {others} more") };
-            let subject = format!("{}{more}", users.first().map(String::as_str).unwrap_or_default());
+            let subject = format!("{first}{more}");
             Some(warning("host", &subject, message).at(origin).advice(advice))
         });
     }

@@ -1,5 +1,6 @@
 //! The tools against the wires.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use haft::registry::RegisteredTool;
@@ -13,13 +14,16 @@ pub(super) fn findings(tools: &[Arc<RegisteredTool>], profiles: &[ProfileName]) 
     let sent = tools.iter().filter(|tool| !tool.is_replaced());
     let descriptors: Vec<_> = sent.map(|tool| tool.tool.descriptor()).collect();
     let mut all: Vec<CheckFinding> = Vec::new();
+    let mut places: HashMap<CheckFinding, usize> = HashMap::new();
     for profile in profiles {
         for finding in profile.profile().render(&descriptors).findings() {
             let found = of_wire(finding);
-            match all.iter_mut().find(|known| known.is_same_elsewhere(&found)) {
-                Some(known) if known.wires.contains(&profile.as_str()) => {}
-                Some(known) => known.wires.push(profile.as_str()),
-                None => all.push(found.wires(vec![profile.as_str()])),
+            let at = *places.entry(found.clone()).or_insert(all.len());
+            if at == all.len() {
+                all.push(found);
+            }
+            if !all[at].wires.contains(&profile.as_str()) {
+                all[at].wires.push(profile.as_str());
             }
         }
     }

@@ -1,8 +1,9 @@
 //! One tool in a list: what it is, where it comes from, and what it hides.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 
-use haft::registry::{RegisteredTool, ToolOrigin};
+use haft::registry::{FullName, RegisteredTool, ToolOrigin};
 use haft::tool::{Hints, ToolKind};
 use haft::workspace::LoadedEntry;
 use serde_json::{Value, json};
@@ -30,11 +31,39 @@ pub(crate) struct ToolListing<'w> {
     pub(crate) entry: Option<&'w LoadedEntry>,
 }
 
-impl<'w> ToolListing<'w> {
-    pub(crate) fn new(tool: &'w RegisteredTool, workspace: &'w OpenWorkspace) -> Self {
+/// The entries of a workspace file, by the tools that they have.
+#[derive(Debug)]
+pub(crate) struct EntryIndex<'w> {
+    by_tool: HashMap<&'w FullName, &'w LoadedEntry>,
+    /// The entries whose tools may change.
+    live: Vec<&'w LoadedEntry>,
+}
+
+impl<'w> EntryIndex<'w> {
+    pub(crate) fn new(workspace: &'w OpenWorkspace) -> Self {
         let entries = workspace.loaded.as_ref().map(|loaded| loaded.entries.as_slice()).unwrap_or_default();
-        let is_its = |entry: &&LoadedEntry| *tool.origin() != ToolOrigin::Internal && entry.has_tool(&tool.name);
-        Self { tool, entry: entries.iter().find(is_its) }
+        let mut by_tool = HashMap::new();
+        for entry in entries {
+            for tool in &entry.tools {
+                by_tool.entry(tool).or_insert(entry);
+            }
+        }
+        Self { by_tool, live: entries.iter().filter(|entry| entry.live.is_some()).collect() }
+    }
+
+    /// Returns a tool's entry; none for standard tools.
+    pub(crate) fn of(&self, tool: &RegisteredTool) -> Option<&'w LoadedEntry> {
+        if *tool.origin() == ToolOrigin::Internal {
+            return None;
+        }
+        let live = || self.live.iter().find(|entry| entry.has_tool(&tool.name));
+        self.by_tool.get(&tool.name).or_else(live).copied()
+    }
+}
+
+impl<'w> ToolListing<'w> {
+    pub(crate) fn new(tool: &'w RegisteredTool, entries: &EntryIndex<'w>) -> Self {
+        Self { tool, entry: entries.of(tool) }
     }
 
     /// Returns the implementation kind: the entry's, or `function`.
@@ -145,7 +174,8 @@ mod tests {
     fn a_narrow_table_keeps_names_and_descriptions() {
         let workspace = OpenWorkspace::of_standard(haft::registry::Executor::builder()).unwrap();
         let tools = crate::command::tools::visible(&workspace);
-        let listings: Vec<_> = tools.iter().map(|tool| ToolListing::new(tool, &workspace)).collect();
+        let entries = super::EntryIndex::new(&workspace);
+        let listings: Vec<_> = tools.iter().map(|tool| ToolListing::new(tool, &entries)).collect();
         let titles = |width| table_text(&listings, width).lines().next().unwrap_or_default().to_owned();
         let words = |width| titles(width).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(words(120), ["NAME", "KIND", "SOURCE", "HINTS", "DESCRIPTION"]);
