@@ -6,11 +6,13 @@
 
 mod client;
 mod expectation;
+mod server;
 mod suite;
 
 use anyhow::bail;
 
 pub(crate) use self::client::run as client;
+pub(crate) use self::server::run as server;
 use crate::argument::Arguments;
 use crate::workspace::Workspace;
 
@@ -20,6 +22,7 @@ pub(crate) fn run(workspace: &Workspace, mut arguments: Arguments) -> anyhow::Re
     arguments.finish()?;
     match judged.as_deref() {
         Some("client") => client(workspace, &client::ALONE),
-        _ => bail!("name what is judged: cargo xtask conformance client"),
+        Some("server") => server(workspace, &server::ALONE),
+        _ => bail!("name what is judged: cargo xtask conformance client, or server"),
     }
 }

@@ -39,7 +39,7 @@ usage: cargo xtask <command>
   bench --instructions --save          publish the ratios of this checkout
   growth [WORK...]                     measure how cost grows with size, and compare with the bar
   weigh [--only SIDE] [--tools N]      measure the cost of building tools, and compare with rmcp and the bars
-  conformance client                   let the official conformance suite of MCP judge our client
+  conformance client|server            let the official conformance suite of MCP judge our client, or our server
   wires                                count how real tools and calls fare on the profiles of all wires
   openapi                              count the operations of real OpenAPI documents that are imported
   live                                 one conversation with each provider whose key is in the environment

@@ -52,7 +52,10 @@ const STEPS: [Step; 13] = [
     }),
     ("documentation", documentation),
     ("examples", examples),
-    (CONFORMANCE, |workspace, _| conformance::client(workspace, &EXAMPLES)),
+    (CONFORMANCE, |workspace, _| {
+        conformance::client(workspace, &EXAMPLES)?;
+        conformance::server(workspace, &EXAMPLES)
+    }),
     ("crate-count", crate_count),
     (INSTRUCTIONS, |workspace, _| instruction::check(workspace, &[])),
     ("fuzz", |workspace, _| fuzz::short(workspace)),
@@ -160,9 +163,9 @@ fn documentation(workspace: &Workspace, _: Network) -> anyhow::Result<()> {
 /// The build of all examples, with the features that the tests were built with, so that nothing is built again.
 const EXAMPLES: [&str; 5] = ["build", "--quiet", "--workspace", "--all-features", "--examples"];
 
-/// The examples that are not run: two need a provider, and tests run them; one needs the conformance suite, which runs
-/// it; and one only has to be without warnings.
-const NOT_RUN: [&str; 4] = ["agent", "chat_service", "conformance_client", "strict_lints"];
+/// The examples that are not run: two need a provider, and tests run them; two need the conformance suite, which runs
+/// them; and one only has to be without warnings.
+const NOT_RUN: [&str; 5] = ["agent", "chat_service", "conformance_client", "conformance_server", "strict_lints"];
 
 /// The examples that need a part of `setup`: they count what is in it.
 const WITH_PARTS: [&str; 2] = ["openapi", "wires"];
@@ -223,6 +226,7 @@ mod tests {
             ("agent", false, false),
             ("chat_service", false, false),
             ("conformance_client", false, false),
+            ("conformance_server", false, false),
             ("strict_lints", false, false),
         ] {
             let runs = [Network::Allowed, Network::Offline].map(|network| is_run(example, network));

@@ -118,10 +118,14 @@ pub(super) async fn call(
     };
     let begun = match params.request_state {
         Some(state) => incoming.go_on(&state, params.input_responses.unwrap_or_default())?,
-        None if params.input_responses.is_some() => {
-            return Err(ErrorData::invalid_params("input responses without a request state", None));
-        }
-        None => incoming.begin().await,
+        // Requests that have names may be answered before they are made.
+        None => match incoming.begin().await {
+            Begun::Live(mut live) => {
+                live.answer(params.input_responses.unwrap_or_default());
+                Begun::Live(live)
+            }
+            finished @ Begun::Finished(_) => finished,
+        },
     };
     match begun {
         Begun::Live(live) => incoming.finish(*live).await,
@@ -184,24 +188,27 @@ impl IncomingCall<'_> {
 
     fn live(&self, dismissed: HashMap<ApprovalId, String>, run: impl FnOnce(RunOptions) -> Run) -> Begun {
         let name = self.cx.client_info().map(|client| client.name);
-        let (client, outgoing) = ServedClient::new(name, self.cx.client_capabilities(), self.level);
+        let link = ServedClient::new(name, self.cx.client_capabilities(), self.level);
         let approver = CallApprover {
-            client: client.clone(),
+            client: link.0.clone(),
             default: self.decider,
             is_modern: self.is_modern,
             approvers: self.server.approvers.clone(),
             dismissed,
         };
         let cancellation = Cancellation::new();
-        let own = RunOptions::new().approvals(approver).service(client).cancellation(cancellation.clone());
+        let own = RunOptions::new().approvals(approver).service(link.0.clone()).cancellation(cancellation.clone());
         let run = run(self.options.clone().merge(own));
-        Begun::Live(Box::new(LiveCall::new(run, outgoing, cancellation)))
+        Begun::Live(Box::new(LiveCall::new(run, link, cancellation)))
     }
 
     /// Runs the call until it is done or waits, and says so.
     async fn finish(&self, mut live: LiveCall) -> Result<CallToolResponse, ErrorData> {
         match live.drive(self.cx, self.is_modern).await {
-            Step::Done(result) => Ok(reply::write(&result, self.form).into()),
+            Step::Done(result) => match live.missing().filter(|_| self.is_modern && !result.is_ok()) {
+                Some(missing) => Err(ErrorData::missing_required_client_capability(missing.clone())),
+                None => Ok(reply::write(&result, self.form).into()),
+            },
             Step::Asks => {
                 let requests = live.requests();
                 let limits = &self.server.limits;

@@ -4,15 +4,15 @@
 //! protocol requires that it belongs to the request.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use haft_core::FailureKind;
 use haft_core::ToolFailure;
 use rmcp::model::{
-    ClientCapabilities, CreateMessageRequest, ElicitRequest, InputRequest, LoggingLevel,
+    ClientCapabilities, CreateMessageRequest, ElicitRequest, InputRequest, ListRootsRequest, LoggingLevel,
     LoggingMessageNotificationParam,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 /// The messages that wait to be sent. A handler that sends more waits.
@@ -36,7 +36,10 @@ const BUFFERED: usize = 16;
 /// To ask the user, [`Cx::ask`](haft_executor::Cx::ask) and [resumable](haft_executor::ToolBuilder::resumable) handlers are the
 /// better choice: they work wherever the tool runs.
 #[derive(Clone)]
-pub struct ServedClient(Arc<LinkState>);
+pub struct ServedClient {
+    link: Arc<LinkState>,
+    key: Option<Arc<str>>,
+}
 
 struct LinkState {
     outgoing: mpsc::Sender<Outgoing>,
@@ -44,6 +47,8 @@ struct LinkState {
     capabilities: Option<ClientCapabilities>,
     /// The least level that the client wants; unset if it wants no messages.
     level: Option<LogLevel>,
+    /// The capability that the call needs and the client has not.
+    missing: OnceLock<ClientCapabilities>,
 }
 
 /// The level of a log message.
@@ -75,6 +80,8 @@ pub(super) enum Outgoing {
 
 /// A request to the client.
 pub(super) struct Ask {
+    /// The name of the request, for a client that is asked by results.
+    pub(super) key: Option<Arc<str>>,
     pub(super) request: InputRequest,
     pub(super) reply: oneshot::Sender<Result<Value, AskClientError>>,
 }
@@ -113,49 +120,75 @@ impl ServedClient {
         level: Option<LogLevel>,
     ) -> (Self, mpsc::Receiver<Outgoing>) {
         let (outgoing, sent) = mpsc::channel(BUFFERED);
-        (Self(Arc::new(LinkState { outgoing, name, capabilities, level })), sent)
+        let link = LinkState { outgoing, name, capabilities, level, missing: OnceLock::new() };
+        (Self { link: Arc::new(link), key: None }, sent)
     }
 
     /// Returns the name that the client states.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.0.name.as_deref()
+        self.link.name.as_deref()
+    }
+
+    /// Names the requests that are made with the returned client. A client of the new era reads the name, and may answer a
+    /// request by its name before it is asked.
+    #[must_use]
+    pub fn keyed(&self, key: impl Into<String>) -> Self {
+        Self { link: Arc::clone(&self.link), key: Some(key.into().into()) }
     }
 
     /// Sends a log message, if the client wants messages of this level.
     pub async fn log(&self, level: LogLevel, data: impl Into<Value> + Send) {
-        if self.0.level.is_some_and(|least| level >= least) {
+        if self.link.level.is_some_and(|least| level >= least) {
             let message = LoggingMessageNotificationParam::new(level.into(), data.into());
-            drop(self.0.outgoing.send(Outgoing::Log(message)).await);
+            drop(self.link.outgoing.send(Outgoing::Log(message)).await);
         }
     }
 
     /// Sends an `elicitation/create` with these `params` and returns its result: the user's `action`, and the `content` if
     /// they accept. Prefer [`Cx::ask`](haft_executor::Cx::ask).
     pub async fn elicit(&self, params: Value) -> Result<Value, AskClientError> {
-        if self.capabilities().is_none_or(|capabilities| capabilities.elicitation.is_none()) {
-            return Err(AskClientError::Unsupported { what: "elicitation" });
-        }
+        self.require("elicitation", |client| client.elicitation.is_some())?;
         let params = serde_json::from_value(params).map_err(|error| malformed(&error))?;
         self.ask(InputRequest::Elicitation(ElicitRequest::new(params))).await
     }
 
     /// Sends a `sampling/createMessage` with these `params` and returns its result: a message of the client's model.
     pub async fn sample(&self, params: Value) -> Result<Value, AskClientError> {
-        if self.capabilities().is_none_or(|capabilities| capabilities.sampling.is_none()) {
-            return Err(AskClientError::Unsupported { what: "sampling" });
-        }
+        self.require("sampling", |client| client.sampling.is_some())?;
         let params = serde_json::from_value(params).map_err(|error| malformed(&error))?;
         self.ask(InputRequest::CreateMessage(CreateMessageRequest::new(params))).await
     }
 
+    /// Sends a `roots/list` and returns its result: the folders that the client offers.
+    pub async fn roots(&self) -> Result<Value, AskClientError> {
+        self.require("roots", |client| client.roots.is_some())?;
+        self.ask(InputRequest::ListRoots(ListRootsRequest::default())).await
+    }
+
+    fn require(&self, what: &'static str, has: impl Fn(&ClientCapabilities) -> bool) -> Result<(), AskClientError> {
+        if self.capabilities().is_some_and(has) {
+            return Ok(());
+        }
+        if let Ok(missing) = serde_json::from_value(json!({what: {}})) {
+            // The first one that is missing is reported.
+            let _ = self.link.missing.set(missing);
+        }
+        Err(AskClientError::Unsupported { what })
+    }
+
+    /// Returns the capability that the call needs and the client has not.
+    pub(super) fn missing(&self) -> Option<&ClientCapabilities> {
+        self.link.missing.get()
+    }
+
     pub(super) fn capabilities(&self) -> Option<&ClientCapabilities> {
-        self.0.capabilities.as_ref()
+        self.link.capabilities.as_ref()
     }
 
     pub(super) async fn ask(&self, request: InputRequest) -> Result<Value, AskClientError> {
         let (reply, answer) = oneshot::channel();
-        let sent = self.0.outgoing.send(Outgoing::Ask(Ask { request, reply })).await;
+        let sent = self.link.outgoing.send(Outgoing::Ask(Ask { key: self.key.clone(), request, reply })).await;
         sent.map_err(|_| AskClientError::Gone)?;
         answer.await.unwrap_or(Err(AskClientError::Gone))
     }
@@ -163,7 +196,7 @@ impl ServedClient {
 
 impl fmt::Debug for ServedClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServedClient").field("name", &self.0.name).finish_non_exhaustive()
+        f.debug_struct("ServedClient").field("name", &self.link.name).finish_non_exhaustive()
     }
 }
 

@@ -11,15 +11,17 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use haft_core::{Progress, ToolEvent, ToolResult};
 use haft_executor::{Cancellation, Run, Suspended};
 use rmcp::model::{
-    ErrorData, InputRequests, LoggingMessageNotification, ProgressNotification, ProgressNotificationParam,
-    ProgressToken, ServerNotification, ServerRequest,
+    ClientCapabilities, CreateMessageResult, ElicitResult, ErrorData, InputRequests, ListRootsResult,
+    LoggingMessageNotification, ProgressNotification, ProgressNotificationParam, ProgressToken, ServerNotification,
+    ServerRequest,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, ServiceError};
 use rmcp::{RoleServer, model::InputRequest};
+use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::client_link::{Ask, AskClientError, Outgoing};
+use super::client_link::{Ask, AskClientError, Outgoing, ServedClient};
 
 /// The messages that wait to be sent. Of more, the oldest are dropped.
 const QUEUED: usize = 64;
@@ -31,7 +33,10 @@ pub(super) struct LiveCall {
     cancellation: Cancellation,
     /// The open requests to a client of the new era, by their keys.
     open: BTreeMap<String, Ask>,
+    /// The answers of the client that no request has taken yet.
+    answers: BTreeMap<String, Value>,
     asked: u32,
+    client: ServedClient,
 }
 
 /// The state in which a call stopped.
@@ -43,8 +48,18 @@ pub(super) enum Step {
 }
 
 impl LiveCall {
-    pub(super) fn new(run: Run, outgoing: mpsc::Receiver<Outgoing>, cancellation: Cancellation) -> Self {
-        Self { run, outgoing, cancellation, open: BTreeMap::new(), asked: 0 }
+    pub(super) fn new(
+        run: Run,
+        (client, outgoing): (ServedClient, mpsc::Receiver<Outgoing>),
+        cancellation: Cancellation,
+    ) -> Self {
+        let (open, answers) = (BTreeMap::new(), BTreeMap::new());
+        Self { run, outgoing, cancellation, open, answers, asked: 0, client }
+    }
+
+    /// Returns the capability that the call needs and the client has not.
+    pub(super) fn missing(&self) -> Option<&ClientCapabilities> {
+        self.client.missing()
     }
 
     /// Returns the requests that are open.
@@ -52,13 +67,26 @@ impl LiveCall {
         self.open.iter().map(|(key, ask)| (key.clone(), ask.request.clone())).collect()
     }
 
-    /// Passes on a client's answers. Others stay open.
+    /// Passes on a client's answers. A request whose answer is missing or malformed stays open.
     pub(super) fn answer(&mut self, answers: BTreeMap<String, Value>) {
-        for (key, answer) in answers {
-            if let Some(ask) = self.open.remove(&key) {
-                drop(ask.reply.send(Ok(answer)));
-            }
+        self.answers.extend(answers);
+        for (key, ask) in std::mem::take(&mut self.open) {
+            self.open_or_answer(key, ask);
         }
+    }
+
+    fn open_or_answer(&mut self, key: String, ask: Ask) {
+        match self.answers.remove(&key).filter(|answer| is_answer(&ask.request, answer)) {
+            Some(answer) => drop(ask.reply.send(Ok(answer))),
+            None => drop(self.open.insert(key, ask)),
+        }
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        self.asked += 1;
+        let own = ask.key.as_deref().filter(|key| !self.open.contains_key(*key));
+        let key = own.map_or_else(|| self.asked.to_string(), str::to_owned);
+        self.open_or_answer(key, ask);
     }
 
     /// Runs the call until it is done or waits. A cancelled request cancels it.
@@ -82,10 +110,7 @@ impl LiveCall {
                 },
                 Some(outgoing) = self.outgoing.recv() => match outgoing {
                     Outgoing::Log(message) => queue.push(LoggingMessageNotification::new(message).into()),
-                    Outgoing::Ask(ask) if is_modern => {
-                        self.asked += 1;
-                        self.open.insert(self.asked.to_string(), ask);
-                    }
+                    Outgoing::Ask(ask) if is_modern => self.ask(ask),
                     Outgoing::Ask(ask) => answering.push(answered(cx.peer.clone(), ask)),
                 },
                 // Everything else waits.
@@ -117,10 +142,11 @@ impl LiveCall {
 
 /// Asks a client of the old era, and withdraws the question if nobody waits for its answer any more.
 async fn answered(peer: Peer<RoleServer>, ask: Ask) {
-    let Ask { request, mut reply } = ask;
+    let Ask { request, mut reply, .. } = ask;
     let request = match request {
         InputRequest::Elicitation(request) => ServerRequest::ElicitRequest(request),
         InputRequest::CreateMessage(request) => ServerRequest::CreateMessageRequest(request),
+        InputRequest::ListRoots(request) => ServerRequest::ListRootsRequest(request),
         _ => return,
     };
     let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
@@ -135,6 +161,16 @@ async fn answered(peer: Peer<RoleServer>, ask: Ask) {
             drop(reply.send(answer));
         }
         () = reply.closed() => drop(handle.cancel(Some("the call has ended".to_owned())).await),
+    }
+}
+
+/// Reports whether an answer has the form that a request asks for.
+fn is_answer(request: &InputRequest, answer: &Value) -> bool {
+    match request {
+        InputRequest::Elicitation(_) => ElicitResult::deserialize(answer).is_ok(),
+        InputRequest::CreateMessage(_) => CreateMessageResult::deserialize(answer).is_ok(),
+        InputRequest::ListRoots(_) => ListRootsResult::deserialize(answer).is_ok(),
+        _ => false,
     }
 }
 

@@ -152,7 +152,7 @@ async fn a_state_that_is_not_this_calls_is_refused() {
     assert_eq!(elsewhere.go_on("pay", arguments(), &required, &accept()).await["error"]["code"], -32602, "replayed");
 
     let params = json!({"name": "pay", "arguments": arguments(), "inputResponses": {"x": {}}});
-    assert_eq!(ana.call_with(params).await["error"]["code"], -32602);
+    assert_eq!(ana.call_with(params).await["resultType"], "input_required", "an answer to nothing is no answer");
     let instant = paying(Decider::Client).limits(ServeLimits::default().answer_within(std::time::Duration::ZERO));
     let mut late = LineClient::connect(instant, NEW).await;
     let required = late.call("pay", arguments()).await;
@@ -312,4 +312,33 @@ async fn approvers_decide_later_and_the_same_call_learns_the_outcome() {
     let mut other = LineClient::connect(server().caller("ben"), NEW).await;
     assert_eq!(other.call("pay", arguments()).await["structuredContent"]["error"]["kind"], "approval_pending");
     assert_eq!(client.call("pay", arguments()).await["content"][0]["text"], "500 to ana");
+}
+
+#[tokio::test]
+async fn a_request_with_a_name_is_answered_by_it_and_a_malformed_answer_is_none() {
+    let greet = Tool::new("greet").try_handler_mixed(|(), cx: Cx| async move {
+        let client = cx.service::<ServedClient>().unwrap().keyed("user_name");
+        let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        let answer = client.elicit(json!({"mode": "form", "message": "Who?", "requestedSchema": schema})).await?;
+        Ok::<_, haft_executor::HandlerError<String>>(format!("Hello, {}!", answer["content"]["name"]))
+    });
+    let kit: Toolkit = Toolkit::from_iter([greet.unwrap()]);
+    let mut client = LineClient::connect(serve(kit.clone()), NEW).await;
+    let with =
+        |answer: Value| json!({"name": "greet", "arguments": {}, "inputResponses": {"user_name": answer, "x": 1}});
+    let right = json!({"action": "accept", "content": {"name": "Ana"}});
+    assert_eq!(client.call_with(with(right.clone())).await["content"][0]["text"], "Hello, \"Ana\"!");
+    for wrong in [json!(12_345), json!(null), json!({"action": "dance"})] {
+        let required = client.call_with(with(wrong)).await;
+        assert_eq!(required["inputRequests"]["user_name"]["method"], "elicitation/create", "{required}");
+        let result = client.go_on("greet", json!({}), &required, std::slice::from_ref(&right)).await;
+        assert_eq!(result["content"][0]["text"], "Hello, \"Ana\"!");
+    }
+    // A client of the new era is told which capability is missing.
+    let mut client = LineClient::connect_with(serve(kit.clone()), NEW, json!({})).await;
+    let refused = client.call("greet", json!({})).await;
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+    assert_eq!(refused["error"]["data"]["requiredCapabilities"], json!({"elicitation": {}}));
+    let mut client = LineClient::connect_with(serve(kit), OLD, json!({})).await;
+    assert_eq!(client.call("greet", json!({})).await["isError"], true);
 }
