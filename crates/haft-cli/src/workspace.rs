@@ -10,9 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use haft::registry::{Executor, ExecutorBuilder, FullName, LookupError, RegisteredTool, Registry};
+use haft::registry::{Executor, ExecutorBuilder, FullName, Kinds, LookupError, RegisteredTool, Registry};
 use haft::run::ToolCall;
 use haft::toolkit::Toolkit;
+use haft::tools::mcp::McpKind;
 use haft::tools::standard::StandardToolbox;
 use haft::workspace::{LoadOptions, Loaded, LoadedCaller, Trust, UserPolicy, load};
 use tokio::runtime::Handle;
@@ -188,9 +189,14 @@ pub(crate) async fn load_for_review(cx: &Context, path: &Path) -> Result<Loaded,
     load_with(cx, path, options(cx)?.review()).await
 }
 
+/// Returns the kinds of entries. What servers leave behind is in the state folder.
+pub(crate) fn kinds(cx: &Context) -> Result<Kinds, Fault> {
+    Ok(haft::tools::kinds().replace(McpKind::new().state_folder(cx.state_folder()?.join("mcp"))))
+}
+
 /// Returns the settings by which every command loads files.
 pub(crate) fn options(cx: &Context) -> Result<LoadOptions, Fault> {
-    let options = LoadOptions::new(haft::tools::kinds())
+    let options = LoadOptions::new(kinds(cx)?)
         .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
     Ok(options.trust(Trust::Recorded(cx.trust_store()?)).policy(cx.policy_file()?))
 }

@@ -226,7 +226,10 @@ fn leak(id: &Value, token: &Value, secret: &str) -> io::Result<()> {
     let content = json!([{"type": "text", "text": format!("the text has {secret}")},
         {"type": "resource", "resource": resource}]);
     let structured = json!({"value": secret, secret: 1});
-    answer(id, &json!({"content": content, "structuredContent": structured, "_meta": {"vendor/secret": secret}}))
+    answer(
+        id,
+        &json!({"content": content, "structuredContent": structured, "_meta": {"vendor/secret": secret, secret: 1}}),
+    )
 }
 
 fn write_for_ever(what: &str, token: &Value) -> io::Result<()> {

@@ -68,7 +68,7 @@ pub(crate) enum PinFault {
 
 impl Link {
     pub(crate) fn new(server: McpServer, pins: Option<HashMap<String, Arc<str>>>) -> Self {
-        let log = ServerLog::new(&server.name, server.secrets());
+        let log = ServerLog::new(&server.name, server.secrets(), server.hooks.clone());
         let in_flight = Semaphore::new(server.limits.in_flight.get().min(Semaphore::MAX_PERMITS));
         Self {
             server,
@@ -196,7 +196,7 @@ impl Link {
 
     fn publish(&self, listing: Listing) {
         for quarantined in &listing.quarantined {
-            tracing::warn!(server = self.server.name, "{quarantined}");
+            tracing::warn!(server = self.server.name, "{}", self.log.clean(&quarantined.to_string()));
         }
         let listing = Arc::new(listing);
         self.listing.send_replace(Some(Arc::clone(&listing)));

@@ -194,6 +194,17 @@ impl McpServer {
         file.remove_challenge().map_err(|error| failed(error.into()))
     }
 
+    /// Reports whether tokens of an earlier [`login`](Self::login) are stored. They may have expired.
+    #[must_use]
+    pub fn has_login(&self) -> bool {
+        match &self.target {
+            Target::Http(ServerUrl { url, oauth: Some(settings), .. }) => {
+                TokenFile::new(&settings.folder, url).exists()
+            }
+            Target::Http(_) | Target::Command(_) => false,
+        }
+    }
+
     /// Forgets the tokens of an earlier [`login`](Self::login).
     pub fn logout(&self) -> Result<(), McpError> {
         let Target::Http(http) = &self.target else { return Ok(()) };

@@ -14,6 +14,7 @@ use crate::client::McpClient;
 use crate::era::Era;
 use crate::error::McpError;
 use crate::limit::McpLimits;
+use crate::log::LogHooks;
 use crate::result_policy::ResultPolicy;
 use crate::sampling::{self, SamplingHandler};
 use crate::trace_context::{TraceContext, TraceSource};
@@ -47,6 +48,7 @@ pub struct McpServer {
     pub(crate) roots: Vec<(String, Option<String>)>,
     pub(crate) sampling: Option<SamplingHandler>,
     pub(crate) trace: Option<TraceSource>,
+    pub(crate) hooks: LogHooks,
 }
 
 /// The way to a server.
@@ -151,6 +153,7 @@ impl McpServer {
             roots: Vec::new(),
             sampling: None,
             trace: None,
+            hooks: LogHooks::default(),
         }
     }
 
@@ -277,6 +280,30 @@ impl McpServer {
     /// from there, for example with `tracing-opentelemetry`.
     pub fn trace_context(mut self, context: impl Fn() -> Option<TraceContext> + Send + Sync + 'static) -> Self {
         self.trace = Some(Arc::new(context));
+        self
+    }
+
+    /// Sets a function that removes secrets from what the server says besides its results: progress, questions, errors and
+    /// its log. The exact texts of the secrets that are set here are removed without it.
+    ///
+    /// ```
+    /// use haft_mcp::McpServer;
+    ///
+    /// let server = McpServer::command("my-server", ["--stdio"]).redact(|value| {
+    ///     if value.as_str().is_some_and(|text| text.contains("s3cret")) {
+    ///         *value = "[removed]".into();
+    ///     }
+    /// });
+    /// ```
+    pub fn redact(mut self, remove: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
+        self.hooks.redact = Some(Arc::new(remove));
+        self
+    }
+
+    /// Sets a function that gets each line of the server's log, without secrets: what it logs by the protocol, and what a
+    /// program writes to its standard error. It is called where the server is read, so it must return soon.
+    pub fn on_log(mut self, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.hooks.sink = Some(Arc::new(write));
         self
     }
 

@@ -70,7 +70,7 @@ impl Session {
     /// Starts the server and agrees on a protocol revision.
     pub(crate) async fn connect(server: &McpServer, era: Era, log: &ServerLog) -> Result<Self, McpError> {
         let tap = Tap::new(log.clone());
-        let side = Asking::new(server, Arc::clone(&tap));
+        let side = Asking::new(server, log, Arc::clone(&tap));
         let (running, process) = match &server.target {
             Target::Command(command) => {
                 let (process, pipes) = ServerProcess::start(command, log).map_err(|source| McpError::Start {

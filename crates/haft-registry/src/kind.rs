@@ -25,6 +25,7 @@ mod error;
 mod kinds;
 mod lister;
 mod live;
+mod login;
 mod pinned;
 mod preview;
 mod probe;
@@ -32,6 +33,7 @@ mod reach;
 pub mod reading;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -44,6 +46,7 @@ pub use self::error::{EntryError, EntryFault};
 pub use self::kinds::{DuplicateKind, Kinds};
 pub use self::lister::{ImportLister, ListedImport, ListingImport};
 pub use self::live::{Closing, LiveSource, Refreshing};
+pub use self::login::{ImportLogin, LoggingIn, LoginRequired, OpenPage};
 pub use self::pinned::{PinOrigin, PinnedImport, PinnedTool, ReportedServer};
 pub use self::preview::{CallEffect, CallPreview, EffectFact};
 pub use self::probe::Probe;
@@ -129,6 +132,10 @@ pub struct Built {
     pub offered: Option<PinnedImport>,
     /// The way to the definitions that a server offers now.
     pub lister: Option<ImportLister>,
+    /// The logins at the server, if it has any.
+    pub login: Option<Arc<dyn ImportLogin>>,
+    /// The file to which the server's log is written, which need not exist.
+    pub log: Option<PathBuf>,
 }
 
 impl Built {
@@ -141,7 +148,17 @@ impl Built {
     /// Creates the outcome for an entry that yields many tools, which share this reach.
     #[must_use]
     pub fn tools(tools: Vec<Tool>, reach: Reach) -> Self {
-        Self { tools, live: None, remarks: Vec::new(), reach, probe: None, offered: None, lister: None }
+        Self {
+            tools,
+            live: None,
+            remarks: Vec::new(),
+            reach,
+            probe: None,
+            offered: None,
+            lister: None,
+            login: None,
+            log: None,
+        }
     }
 
     /// Creates the outcome for an import whose tools change. All that it ever lists share this reach.
@@ -168,6 +185,20 @@ impl Built {
     #[must_use]
     pub fn with_lister(mut self, lister: ImportLister) -> Self {
         self.lister = Some(lister);
+        self
+    }
+
+    /// Sets the logins at the server.
+    #[must_use]
+    pub fn with_login(mut self, login: impl ImportLogin) -> Self {
+        self.login = Some(Arc::new(login));
+        self
+    }
+
+    /// Sets the file to which the server's log is written.
+    #[must_use]
+    pub fn with_log(mut self, file: impl Into<PathBuf>) -> Self {
+        self.log = Some(file.into());
         self
     }
 

@@ -88,7 +88,7 @@ mod kind;
 
 pub use self::kind::{
     Building, Built, CallEffect, CallPreview, Closing, DuplicateKind, EffectFact, Entry, EntryError, EntryFault,
-    ImplementationKind, ImportLister, Kinds, ListedImport, ListingImport, LiveSource, PinOrigin, PinnedImport,
-    PinnedTool, Probe, Reach, Recipient, Refreshing, ReportedServer, StartedCommand, ToolSettings, Yields,
-    command_line, reading,
+    ImplementationKind, ImportLister, ImportLogin, Kinds, ListedImport, ListingImport, LiveSource, LoggingIn,
+    LoginRequired, OpenPage, PinOrigin, PinnedImport, PinnedTool, Probe, Reach, Recipient, Refreshing, ReportedServer,
+    StartedCommand, ToolSettings, Yields, command_line, reading,
 };

@@ -72,4 +72,7 @@ pub use self::token::{TokenCache, TokenError};
 pub use self::tool::HttpTool;
 
 #[cfg(feature = "mcp")]
-pub(crate) use self::settings::AuthSettings;
+#[cfg(feature = "mcp")]
+pub(crate) use self::header::constant_fault;
+#[cfg(feature = "mcp")]
+pub(crate) use self::settings::{BasicSettings, HeaderAuthSettings};

@@ -17,11 +17,16 @@
 //!                            └── lists of the server
 //! ```
 
+mod auth;
 mod given;
 mod import;
 mod kind;
+mod log_file;
+mod login;
 mod name;
+mod preview;
 mod redact;
+mod server;
 mod settings;
 mod source;
 

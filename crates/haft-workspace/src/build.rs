@@ -279,7 +279,7 @@ impl BuildingToolboxes<'_> {
         let pinned = self.built.lock.import(namespace, name);
         let outcome = self.tools(&**kind, name, pointer, keys, pinned.clone()).await;
         let at = |fault: EntryFault| TextFault::at(format!("{pointer}{}", fault.pointer), fault.message);
-        let (Built { tools, live, remarks, reach, probe, lister, .. }, finish) = match outcome {
+        let (Built { tools, live, remarks, reach, probe, lister, login, log, .. }, finish) = match outcome {
             Ok(built) => built,
             Err(error) => {
                 self.part.faults.extend(error.faults.into_iter().map(at));
@@ -296,6 +296,7 @@ impl BuildingToolboxes<'_> {
             self.built.remarks.push(TextFault::at_key(pointer, message));
         }
         let listed = live.as_ref().map(|live| live.snapshot().into_toolkit()).unwrap_or_default();
+        self.part.faults.extend(finish.unused(&tools.iter().chain(&listed).collect::<Vec<_>>()).into_iter().map(at));
         let listed = tools.iter().chain(&listed).map(|tool| tool.name().to_owned()).collect();
         let built_from = live.is_some().then(|| finish.built_from(&self.part.source.canonical, pinned.as_deref()));
         let live = live.filter(|_| !is_left_out).map(|live| self.kept_or(live, built_from.as_ref()));
@@ -312,6 +313,8 @@ impl BuildingToolboxes<'_> {
             probe,
             import: lister.as_ref().map(|_| import_name(namespace, name)),
             lister,
+            login,
+            log,
         });
         let exported = finish.exported();
         for tool in tools {
@@ -406,7 +409,7 @@ impl BuildingToolboxes<'_> {
                 let message = "tools that may change can't be exported; remove `export`, and call them by full names";
                 return Err(EntryError::at("/export", message));
             }
-            (Yields::ManyTools, ..) => return Ok((built, finish)),
+            (Yields::ManyTools, ..) => return Ok((built, finish.for_import())),
             (Yields::OneTool, [only], None) if only.name() == name => return Ok((built, finish)),
             (Yields::OneTool, ..) => "did not build one tool with the name of the entry",
         };

@@ -1,10 +1,12 @@
 //! Workspace file entries: where each tool comes from.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_executor::ToolSource;
-use haft_registry::{FullName, ImportLister, LiveSource, Namespace, OrgName, Probe, Reach, SimpleName, ToolOrigin};
+use haft_registry::{
+    FullName, ImportLister, ImportLogin, LiveSource, Namespace, OrgName, Probe, Reach, SimpleName, ToolOrigin,
+};
 use serde_json::{Map, Value};
 
 use super::document::TextPlace;
@@ -57,6 +59,10 @@ pub struct LoadedEntry {
     pub import: Option<String>,
     /// The way to the definitions that the import offers now.
     pub lister: Option<ImportLister>,
+    /// The logins at the import's server, if it has any.
+    pub login: Option<Arc<dyn ImportLogin>>,
+    /// The file to which the server's log is written, which need not exist.
+    pub log: Option<PathBuf>,
     /// The digest of everything that the live source was built from.
     pub(crate) built_from: Option<FileDigest>,
     /// The toolbox.
@@ -89,6 +95,8 @@ pub(crate) struct UnlocatedEntry {
     pub(crate) probe: Option<Probe>,
     pub(crate) import: Option<String>,
     pub(crate) lister: Option<ImportLister>,
+    pub(crate) login: Option<Arc<dyn ImportLogin>>,
+    pub(crate) log: Option<PathBuf>,
 }
 
 impl UnlocatedEntry {
@@ -107,6 +115,8 @@ impl UnlocatedEntry {
                 probe,
                 import,
                 lister,
+                login,
+                log,
                 pointer: _,
                 namespace: _,
                 tools: _,
@@ -124,6 +134,8 @@ impl UnlocatedEntry {
                 probe,
                 import,
                 lister,
+                login,
+                log,
                 built_from,
                 origin,
             }

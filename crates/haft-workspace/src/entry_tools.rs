@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use haft_core::Version;
 use haft_executor::Tool;
-use haft_registry::{EntryError, Exported, PinnedImport};
+use haft_registry::{EntryError, EntryFault, Exported, PinnedImport};
 use serde_json::{Map, Value};
 
-use super::resource::with_resources;
+use super::resource::{MissingArgument, unused_resources, with_resources};
 use super::settings::CommonKeys;
 use super::source::FileDigest;
 use super::untrusted::UntrustedAuthor;
@@ -26,6 +26,7 @@ pub(crate) struct EntryTools {
     /// The digests of the files that the kind has read.
     files: Value,
     common: CommonKeys,
+    missing: MissingArgument,
     /// The mark, if the file is not trusted.
     untrusted: Option<UntrustedAuthor>,
 }
@@ -46,7 +47,21 @@ impl EntryTools {
             settings: Value::Object(settings.clone()),
             files: files.iter().map(ToString::to_string).collect(),
             common,
+            missing: MissingArgument::Rejected,
             untrusted: untrusted.map(UntrustedAuthor::new),
+        }
+    }
+
+    /// Applies to the tools of an import, of which each may lack some of the arguments.
+    pub(crate) fn for_import(self) -> Self {
+        Self { missing: MissingArgument::Skipped, ..self }
+    }
+
+    /// Returns the faults of settings that fit none of the import's tools.
+    pub(crate) fn unused(&self, tools: &[&Tool]) -> Vec<EntryFault> {
+        match self.missing {
+            MissingArgument::Rejected => Vec::new(),
+            MissingArgument::Skipped => unused_resources(tools, &self.common.resources),
         }
     }
 
@@ -74,7 +89,7 @@ impl EntryTools {
         if let Some(mark) = &self.untrusted {
             tool = tool.annotate(mark.clone());
         }
-        configured(tool, &self.common)
+        configured(tool, &self.common, self.missing)
     }
 }
 
@@ -88,8 +103,8 @@ fn implementation_id(kind: &str, place: &str, settings: &Value, files: &Value) -
 }
 
 /// Applies the settings that mean the same for every kind.
-fn configured(tool: Tool, common: &CommonKeys) -> Result<Tool, EntryError> {
-    let mut tool = with_resources(tool, &common.resources)?;
+fn configured(tool: Tool, common: &CommonKeys, missing: MissingArgument) -> Result<Tool, EntryError> {
+    let mut tool = with_resources(tool, &common.resources, missing)?;
     if let Some(limits) = common.limits(tool.limits()) {
         tool = tool.with_limits(limits)?;
     }

@@ -302,14 +302,15 @@ pub(crate) struct CommonKeys {
     /// The calls that require approval: `"never"`, which is the default, or `"always"`.
     pub(crate) approval: Option<ApprovalSetting>,
     /// The arguments that name a resource: `"path"`, `"url"` or `"host"`, by the argument's name or its JSON Pointer. Rules,
-    /// people and the tool itself get one spelling of each, whatever the model writes.
+    /// people and the tool itself get one spelling of each, whatever the model writes. In an import, this holds for every
+    /// tool that has the argument.
     #[serde(default)]
     pub(crate) resources: BTreeMap<String, ResourceKind>,
 }
 
 /// The common keys that imports have as well: they apply to every tool that is imported.
-pub(crate) const IMPORT_KEYS: [&str; 6] =
-    ["export", "timeout", "idle-timeout", "max-output", "concurrency", "approval"];
+pub(crate) const IMPORT_KEYS: [&str; 7] =
+    ["export", "timeout", "idle-timeout", "max-output", "concurrency", "approval", "resources"];
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]

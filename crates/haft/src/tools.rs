@@ -15,5 +15,8 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "mcp")]
+#[doc(inline)]
+pub use haft_tools::mcp;
 #[doc(inline)]
 pub use haft_tools::{command, http, kinds, openapi, standard};

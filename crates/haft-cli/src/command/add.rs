@@ -20,7 +20,7 @@ use haft::workspace::{Loaded, TrustStatus};
 
 use self::entry::{EntrySort, NewEntry};
 use self::parameter::ParameterSpec;
-use crate::command::mcp;
+use crate::command::mcp::{self, Unlistable};
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
@@ -152,7 +152,7 @@ pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitSta
     // A file with faults is reported as it is, before anything is added.
     let before = workspace::load_file(cx, &path).await?;
     let entry = NewEntry::new(&arguments.kind, &before)?;
-    add_entry(cx, &path, &before, &entry, Unlisted::Rejected).await?;
+    add_entry(cx, &path, &before, entry, Unlisted::Rejected).await?;
     Ok(ExitStatus::Done)
 }
 
@@ -165,18 +165,38 @@ enum Unlisted {
     Written,
 }
 
+/// The outcome of listing a new import.
+enum Offered {
+    Listed(Box<mcp::LiveImport>),
+    /// It has no list, and is written without tools.
+    Nothing,
+    /// The server demands a login, for which the entry has no setting yet.
+    LoginRequired,
+}
+
 /// Adds an entry to a loaded file. What a new import offers now is accepted.
 async fn add_entry(
     cx: &Context,
     path: &Path,
     before: &Loaded,
-    entry: &NewEntry,
+    mut entry: NewEntry,
     unlisted: Unlisted,
 ) -> Result<(), CommandError> {
-    check_free(before, path, entry)?;
-    let added = edit::add(before, entry)?;
-    let draft = write::check(&added, path, before).await?;
-    let offered = offered(cx, entry, &draft, before, unlisted).await?;
+    check_free(before, path, &entry)?;
+    let mut added = edit::add(before, &entry)?;
+    let mut draft = write::check(cx, &added, path, before).await?;
+    let offered = loop {
+        match offered(cx, &entry, &draft, before, unlisted).await? {
+            Offered::Listed(import) => break Some(import),
+            Offered::Nothing => break None,
+            Offered::LoginRequired => {
+                entry.log_in();
+                added = edit::add(before, &entry)?;
+                draft = write::check(cx, &added, path, before).await?;
+            }
+        }
+    };
+    let entry = &entry;
     let turn = mcp::LockTurn::wait(cx, &before.path)?;
     write::replace(&added, &before.path)?;
     cx.terminal.print(added.diff())?;
@@ -205,25 +225,43 @@ async fn offered(
     draft: &Loaded,
     before: &Loaded,
     unlisted: Unlisted,
-) -> Result<Option<mcp::LiveImport>, Fault> {
+) -> Result<Offered, Fault> {
     let name = entry.shown_name();
     let file = draft.locks.first().map(|lock| lock.path.as_path());
     let own = mcp::imports(draft).into_iter().filter(|import| import.name == name && Some(import.lock) == file);
     let own: Vec<_> = own.take(usize::from(entry.sort == EntrySort::Import)).collect();
+    if let Some(login) = own.first().and_then(|import| import.entry.login.as_ref())
+        && !login.is_logged_in()
+        && unlisted == Unlisted::Rejected
+    {
+        mcp::log_in(cx, &name, login, draft, mcp::Browser::Opened).await?;
+    }
     match mcp::listed_now(draft, &own).await.pop() {
-        None => Ok(None),
+        None => Ok(Offered::Nothing),
         Some((_, Ok(import))) => {
             if import.offered.kind() == "mcp" {
                 let known: Vec<_> = before.locks.iter().map(|lock| lock.pins.clone()).collect();
                 server::show(cx, &import, &known);
             }
-            Ok(Some(import))
+            Ok(Offered::Listed(Box::new(import)))
         }
-        Some((_, Err(fault))) if unlisted == Unlisted::Rejected => Err(fault.advice("nothing was written")),
-        Some((name, Err(fault))) => {
-            let advice = format!("it is added without tools; mend this, then run `haft mcp accept {name}`");
+        Some((_, Err(unlistable)))
+            if unlisted == Unlisted::Written && unlistable.requires_login && entry.may_log_in() =>
+        {
+            Ok(Offered::LoginRequired)
+        }
+        Some((_, Err(Unlistable { fault, requires_login }))) if unlisted == Unlisted::Rejected => {
+            let fault = if requires_login && entry.may_log_in() {
+                fault.advice("add `--oauth` if you log in with a browser, or `--bearer NAME=VARIABLE` for a token")
+            } else {
+                fault
+            };
+            Err(fault.advice("nothing was written"))
+        }
+        Some((name, Err(Unlistable { fault, .. }))) => {
+            let advice = format!("it is added without tools; repair this, then run `haft mcp accept {name}`");
             report::write_fault(cx.terminal, &fault.advice(advice));
-            Ok(None)
+            Ok(Offered::Nothing)
         }
     }
 }

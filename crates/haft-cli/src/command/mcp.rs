@@ -8,20 +8,25 @@
 //! Everything but `list` starts servers, so the file must be trusted. The same commands serve imports from documents,
 //! which are pinned in the same way.
 
+mod browser;
 mod difference;
 mod import;
 mod list;
 mod lock;
+mod log;
+mod login;
 mod selection;
 
 use haft::workspace::Loaded;
 use serde_json::{Value, json};
 
+pub(crate) use self::browser::Browser;
 pub(crate) use self::difference::change_lines;
 use self::difference::{difference_json, difference_lines};
-pub(crate) use self::import::{LiveImport, LockedImport, imports, listed_now};
+pub(crate) use self::import::{LiveImport, LockedImport, Unlistable, imports, listed_now};
 use self::lock::keep_trust;
 pub(crate) use self::lock::{LockTurn, write_locks};
+pub(crate) use self::login::log_in;
 use self::selection::ImportSelection;
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
@@ -39,7 +44,9 @@ use crate::workspace::{self, FILE_NAME};
   haft mcp list                       the imports, from the lock alone
   haft mcp diff                       start the servers, and show what has changed
   haft mcp accept 'github/search_*'   accept the changes of some tools
-  haft mcp update github              accept everything that one server offers now")]
+  haft mcp update github              accept everything that one server offers now
+  haft mcp login sentry               log in with the browser
+  haft mcp logs github                what a server wrote to its log")]
 pub(crate) struct McpArguments {
     #[command(subcommand)]
     action: McpAction,
@@ -52,6 +59,9 @@ enum McpAction {
     Diff(DiffArguments),
     Accept(AcceptArguments),
     Update(UpdateArguments),
+    Login(LoginArguments),
+    Logout(LogoutArguments),
+    Logs(LogsArguments),
 }
 
 /// Lists the imports with the tools that you accepted, and starts nothing
@@ -91,6 +101,38 @@ struct UpdateArguments {
     import: Option<String>,
 }
 
+/// Logs in at a server with the browser
+///
+/// The page is opened, and its address is printed. The server sends the browser back to this machine, so it must be a
+/// browser of this machine. The tokens are kept in a file of the state folder that only you can read.
+#[derive(Debug, clap::Args)]
+struct LoginArguments {
+    /// A toolbox, or an import such as `sentry/server`
+    import: String,
+    /// Prints the address of the page, and opens no browser
+    #[arg(long)]
+    no_browser: bool,
+}
+
+/// Forgets the login at a server
+#[derive(Debug, clap::Args)]
+struct LogoutArguments {
+    /// A toolbox, or an import such as `sentry/server`
+    import: String,
+}
+
+/// Prints the log of a server: what it logs by the protocol, and what a program writes to its standard error
+///
+/// The log is a file of bounded size in the state folder, without the secrets that the server got.
+#[derive(Debug, clap::Args)]
+struct LogsArguments {
+    /// A toolbox, or an import such as `github/server`
+    import: String,
+    /// The number of last lines to print
+    #[arg(long, short = 'n', default_value_t = 100)]
+    lines: usize,
+}
+
 /// Carries out the command.
 pub(crate) async fn run(arguments: &McpArguments, cx: &Context) -> Result<ExitStatus, CommandError> {
     let path = workspace::find(cx)?.ok_or_else(|| {
@@ -119,6 +161,22 @@ pub(crate) async fn run(arguments: &McpArguments, cx: &Context) -> Result<ExitSt
             let loaded = trusted(cx, &path).await?;
             let selection = ImportSelection::new(arguments.import.as_deref(), &loaded)?.whole()?;
             update(cx, &loaded, &selection).await
+        }
+        McpAction::Login(arguments) => {
+            let loaded = trusted(cx, &path).await?;
+            let selection = ImportSelection::new(Some(&arguments.import), &loaded)?.whole()?;
+            let browser = if arguments.no_browser { Browser::Closed } else { Browser::Opened };
+            login::run(cx, &loaded, &selection, browser).await
+        }
+        McpAction::Logout(arguments) => {
+            let loaded = workspace::load_file(cx, &path).await?;
+            let selection = ImportSelection::new(Some(&arguments.import), &loaded)?.whole()?;
+            login::forget(cx, &loaded, &selection)
+        }
+        McpAction::Logs(arguments) => {
+            let loaded = workspace::load_file(cx, &path).await?;
+            let selection = ImportSelection::new(Some(&arguments.import), &loaded)?.whole()?;
+            log::print(cx, &loaded, &selection, arguments.lines)
         }
     }
 }
@@ -149,7 +207,7 @@ async fn list_selected(
     for (name, outcome) in listed_now(loaded, &chosen).await {
         match outcome {
             Ok(import) => live.push(import),
-            Err(fault) => {
+            Err(Unlistable { fault, .. }) => {
                 failed += 1;
                 crate::report::write_fault(cx.terminal, &fault.advice(format!("`{name}` stays as it was accepted")));
             }

@@ -10,6 +10,8 @@ mod crash;
 mod guide;
 #[cfg(unix)]
 mod install;
+#[cfg(unix)]
+mod mcp;
 mod media;
 #[cfg(all(unix, feature = "parts"))]
 mod parts;

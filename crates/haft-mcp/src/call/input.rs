@@ -37,8 +37,7 @@ pub(super) async fn given(
         let method = request["method"].as_str().unwrap_or_default();
         if method == "elicitation/create" {
             questions.push(
-                elicitation::read(&params)
-                    .ok_or_else(|| refused(server, "its question is neither a form nor a page"))?,
+                asking.question(&params).ok_or_else(|| refused(server, "its question is neither a form nor a page"))?,
             );
             asked.push((name, params));
         } else {

@@ -63,6 +63,10 @@ impl TokenFile {
         replace(&self.path, &serde_json::to_vec(credentials)?)
     }
 
+    pub(super) fn exists(&self) -> bool {
+        self.path.is_file()
+    }
+
     pub(super) fn remove(&self) -> io::Result<()> {
         remove(&self.path)
     }

@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use haft_core::Question;
 use haft_executor::Cx;
 use rmcp::model::{
     ClientConfig, ClientResult, ErrorData, Implementation, ProtocolVersion, RequestId, ServerNotification,
@@ -17,6 +18,7 @@ use rmcp::{RoleClient, Service};
 use serde_json::{Value, json};
 
 use crate::convert::elicitation;
+use crate::log::ServerLog;
 use crate::sampling::{self, SamplingHandler};
 use crate::server::McpServer;
 use crate::wire::slot::Slot;
@@ -28,6 +30,7 @@ pub(crate) struct Asking {
     pub(super) version: ProtocolVersion,
     roots: Arc<[(String, Option<String>)]>,
     sampling: Option<SamplingHandler>,
+    log: ServerLog,
     calls: Arc<Mutex<Vec<RunningCall>>>,
     tap: Arc<Tap>,
 }
@@ -41,11 +44,12 @@ pub(super) struct RunningCall {
 }
 
 impl Asking {
-    pub(super) fn new(server: &McpServer, tap: Arc<Tap>) -> Self {
+    pub(super) fn new(server: &McpServer, log: &ServerLog, tap: Arc<Tap>) -> Self {
         Self {
             version: ProtocolVersion::LATEST_WITH_INITIALIZE,
             roots: server.roots.clone().into(),
             sampling: server.sampling.clone(),
+            log: log.clone(),
             calls: Arc::default(),
             tap,
         }
@@ -80,9 +84,16 @@ impl Asking {
         }
     }
 
+    /// Reads a question for a person, without secrets.
+    pub(crate) fn question(&self, params: &Value) -> Option<Question> {
+        let mut params = params.clone();
+        self.log.redact(&mut params);
+        elicitation::read(&params)
+    }
+
     /// Asks the person behind a call. Where nobody can be asked, the server's question is cancelled.
     async fn elicit(&self, params: &Value, origin: Option<&InboundStreamOrigin>) -> Result<Value, ErrorData> {
-        let Some(question) = elicitation::read(params) else {
+        let Some(question) = self.question(params) else {
             return Err(ErrorData::invalid_params("the question is neither a form nor a page", None));
         };
         let Some(call) = self.call_of(origin).filter(|call| call.cx.can_ask()) else {

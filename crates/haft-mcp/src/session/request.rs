@@ -22,6 +22,7 @@ use super::{CallFault, Session};
 use crate::error::McpError;
 use crate::limit::McpLimits;
 use crate::listing::Listing;
+use crate::log::ServerLog;
 use crate::server::McpServer;
 use crate::trace_context::{self, TraceSource};
 use crate::wire::slot::{Slot, SlotKind};
@@ -153,9 +154,9 @@ impl Session {
         let mut pending = self.send(ClientRequest::CallToolRequest(request), options).await?;
         let id = pending.handle.id.clone();
         self.asking().begin(RunningCall { id, cx: cx.clone(), slot: slot.clone() });
-        let result = wait(&mut pending, &slot, call.limits, cx).await?;
+        let result = wait(&mut pending, &slot, call.limits, &self.log, cx).await?;
         while let Some(progress) = slot.take_progress() {
-            emit(cx, progress).await;
+            emit(&self.log, cx, progress).await;
         }
         self.answer(&slot, result).await.map(|(answer, _)| answer)
     }
@@ -203,6 +204,7 @@ async fn wait(
     pending: &mut PendingRequest<'_>,
     slot: &Slot,
     limits: &McpLimits,
+    log: &ServerLog,
     cx: &Cx,
 ) -> Result<Result<ServerResult, ServiceError>, CallFault> {
     let (mut end, mut silence) = (after(limits.call_total), after(limits.call_timeout));
@@ -228,7 +230,7 @@ async fn wait(
             }
         };
         if let Some(progress) = progress {
-            emit(cx, progress).await;
+            emit(log, cx, progress).await;
             silence = after(limits.call_timeout);
         }
     }
@@ -240,7 +242,8 @@ fn after(timeout: Duration) -> Instant {
     Instant::now() + timeout.min(FAR)
 }
 
-async fn emit(cx: &Cx, progress: Progress) {
+async fn emit(log: &ServerLog, cx: &Cx, mut progress: Progress) {
+    progress.message = log.clean(&progress.message);
     // The only error is that the value does not have the form that the tool declares, and these tools declare none.
     let _ = cx.emit(progress).await;
 }

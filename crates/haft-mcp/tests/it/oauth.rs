@@ -81,7 +81,9 @@ async fn a_login_opens_a_server_and_its_tokens_are_refreshed() {
     let error = server().connect().await.unwrap_err();
     assert_eq!(error.to_string(), "the MCP server `web` requires a login; its tools are missing until then");
 
+    assert!(!server().has_login());
     server().login(browser).await.unwrap();
+    assert!(server().has_login());
     let granted = grants.lock().unwrap()[0].clone();
     assert!(granted.contains(&("code".to_owned(), "code-1".to_owned())), "{granted:?}");
     assert!(granted.iter().any(|(name, value)| name == "code_verifier" && value.len() > 40), "{granted:?}");

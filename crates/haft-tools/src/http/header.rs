@@ -53,6 +53,14 @@ pub(super) fn name_fault(name: &str, origin: HeaderOrigin) -> Option<String> {
     }
 }
 
+/// Returns the fault in a constant header, if it has one.
+#[cfg(feature = "mcp")]
+pub(crate) fn constant_fault(name: &str, value: &str) -> Option<String> {
+    let invalid =
+        || (!is_value(value)).then(|| "the value must consist of visible ASCII characters and spaces".to_owned());
+    name_fault(name, HeaderOrigin::Constant).or_else(invalid)
+}
+
 /// Reports whether a text can be a header value. Servers disagree about characters other than ASCII.
 pub(super) fn is_value(text: &str) -> bool {
     text.is_ascii() && HeaderValue::from_str(text).is_ok()

@@ -16,7 +16,9 @@ use haft_registry::{EntryError, EntryFault};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use self::auth::AuthSettings;
+use self::auth::AuthSettings;
+#[cfg(feature = "mcp")]
+pub(crate) use self::auth::{BasicSettings, HeaderAuthSettings};
 use self::request::{BodySettings, SourceSettings};
 pub(crate) use self::response::ErrorsSetting;
 use self::response::{ResultSettings, StatusSettings};

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::given::Given;
 use super::redact::ServerSecrets;
-use super::settings::ServerSettings;
+use super::server::ServerSettings;
 
 /// The longest time to end a server. It covers the time in which a server may leave by itself.
 const CLOSE: Duration = Duration::from_secs(15);

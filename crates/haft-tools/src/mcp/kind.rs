@@ -1,19 +1,26 @@
 //! The kind `mcp` of entries.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use haft_core::{Destructive, Idempotent, OpenWorld, Readonly};
 use haft_executor::{DefinitionError, Tool};
 use haft_mcp::Listing;
 use haft_registry::{
-    Building, Built, Entry, EntryError, EntryFault, ImplementationKind, ImportLister, PinnedImport, Yields,
+    Building, Built, Entry, EntryError, EntryFault, ImplementationKind, ImportLister, LiveSource, PinnedImport, Yields,
 };
 use serde_json::Value;
 
 use super::import::McpImport;
+use super::login::McpLogin;
 use super::name::tool_names;
-use super::settings::{HintSettings, McpSettings, ServerSettings, ToolChoice};
+use super::preview::{HintOrigin, preview};
+use super::server::ServerSettings;
+use super::settings::{HintSettings, McpSettings, ToolChoice};
 use super::source::{McpSource, NamedTool};
+
+/// The most tools to name in a remark.
+const MAX_NAMES: usize = 10;
 
 /// The most remarks about single tools.
 const MAX_REMARKS: usize = 20;
@@ -21,15 +28,25 @@ const MAX_REMARKS: usize = 20;
 /// The kind `mcp`: an import is an MCP server, whose accepted tools are those of the lock.
 ///
 /// The entry's author must be trusted, because a server's program can do whatever this process can.
-#[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct McpKind;
+#[derive(Clone, Debug, Default)]
+pub struct McpKind {
+    state_folder: Option<PathBuf>,
+}
 
 impl McpKind {
     /// Creates the kind.
     #[must_use]
     pub fn new() -> Self {
-        Self
+        Self::default()
+    }
+
+    /// Sets the folder for what outlasts a process: the tokens of logins, the logs of servers, and records of running
+    /// programs, so that the next process ends those that a killed one has left behind. Only the user can read what is
+    /// in it. Without it there are neither logins nor logs.
+    #[must_use]
+    pub fn state_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.state_folder = Some(folder.into());
+        self
     }
 }
 
@@ -47,12 +64,13 @@ impl ImplementationKind for McpKind {
     }
 
     fn build(&self, entry: Entry) -> Building {
-        Box::pin(async move { build(&entry) })
+        let state_folder = self.state_folder.clone();
+        Box::pin(async move { build(&entry, state_folder.as_deref()) })
     }
 }
 
-fn build(entry: &Entry) -> Result<Built, EntryError> {
-    let (server, choice) = McpSettings::read(entry)?;
+fn build(entry: &Entry, state_folder: Option<&Path>) -> Result<Built, EntryError> {
+    let (server, choice) = McpSettings::read(entry, state_folder)?;
     let server = Arc::new(server);
     let reach = server.reach(entry)?;
     let lister = {
@@ -67,7 +85,32 @@ fn build(entry: &Entry) -> Result<Built, EntryError> {
         Some(pinned) => Built::live(source(pinned, &server, &choice, &mut remarks)?, reach),
         None => Built::tools(Vec::new(), reach),
     };
-    Ok(built.with_remarks(remarks).with_lister(lister))
+    let mut built = built.with_lister(lister);
+    if let Some(log) = server.log_path() {
+        built = built.with_log(log);
+    }
+    if server.has_logins() {
+        if !server.has_login() {
+            remarks.push(EntryFault::at("/auth", missing(entry, built.live.as_deref())));
+        }
+        built = built.with_login(McpLogin(Arc::clone(&server)));
+    }
+    Ok(built.with_remarks(remarks))
+}
+
+/// Returns the remark on the tools that nobody can use before a login.
+fn missing(entry: &Entry, source: Option<&dyn LiveSource>) -> String {
+    let kit = source.map(|source| source.snapshot().into_toolkit()).unwrap_or_default();
+    let mut names: Vec<String> = kit.names().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+    if let more @ 1.. = kit.len() - names.len() {
+        names.push(format!("{more} more"));
+    }
+    let tools = if names.is_empty() {
+        String::new()
+    } else {
+        format!("; until then these can't be called: {}", names.join(", "))
+    };
+    format!("the server of `{}` requires a login; run `haft mcp login {}`{tools}", entry.import, entry.import)
 }
 
 /// Returns the definitions that were accepted, if they are those of this server.
@@ -103,7 +146,9 @@ fn source(
     let made = chosen.iter().zip(names).map(|(tool, name)| {
         let (own, import) = (tool.name().to_owned(), Arc::clone(&import));
         // The hints come first: they also decide whether a call whose answer was lost is sent again.
-        let tool = hinted(tool, choice.hints.get(&own));
+        let hints = choice.hints.get(&own);
+        let origin = if hints.is_some_and(HintSettings::is_complete) { HintOrigin::Entry } else { HintOrigin::Server };
+        let tool = hinted(tool, hints).annotate(preview(server, &own, origin));
         let tool = tool.with_forward(move |tool, call, cx| Arc::clone(&import).call(tool, call, cx))?;
         Ok(NamedTool { own, tool: tool.with_name(name)? })
     });

@@ -4,6 +4,7 @@ use std::fmt;
 
 use haft_core::{ContentPart, Secret, ToolFailure, ToolOutput};
 use haft_schema::Issues;
+use serde_json::Value;
 
 use crate::redactor::Redactor;
 
@@ -18,6 +19,25 @@ impl ServerSecrets {
     pub(super) fn add(&mut self, secret: &Secret) {
         self.redactor.add(secret);
         self.has_secrets = true;
+    }
+
+    /// Removes the secrets from a value.
+    pub(super) fn value(&self, value: &mut Value) {
+        if self.has_secrets {
+            self.redactor.redact_value(value);
+        }
+    }
+
+    /// Returns a text without the secrets.
+    pub(super) fn text(&self, text: &str) -> String {
+        self.redactor.redact(text)
+    }
+
+    /// Reports whether a value contains a secret.
+    pub(super) fn are_in(&self, value: &Value) -> bool {
+        let mut redacted = value.clone();
+        self.value(&mut redacted);
+        redacted != *value
     }
 
     /// Returns an output without the secrets.
@@ -35,7 +55,7 @@ impl ServerSecrets {
         output.metadata().into_iter().flatten().fold(redacted, |redacted, (key, value)| {
             let mut value = value.clone();
             self.redactor.redact_value(&mut value);
-            redacted.with_metadata(key, value)
+            redacted.with_metadata(self.redactor.redact(key), value)
         })
     }
 

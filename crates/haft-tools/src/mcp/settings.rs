@@ -1,24 +1,19 @@
 //! The settings of a server in an entry of a file.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use haft_core::Secret;
-use haft_executor::{BoxError, Services};
-use haft_http::GuardedClient;
-use haft_mcp::{Era, McpLimits, McpServer, ResultPolicy};
-use haft_registry::{
-    Entry, EntryError, EntryFault, ListedImport, PinOrigin, PinnedImport, Reach, Recipient, Secrets, StartedCommand,
-};
+use haft_mcp::{Era, McpLimits, ResultPolicy};
+use haft_registry::{Entry, EntryError, EntryFault};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::given::Given;
-use crate::command::code;
-use crate::http::{AuthSettings, HttpAuth, UrlTemplate};
+use super::auth::{McpAuth, McpAuthSetting};
+use super::log_file::LogFile;
+use super::server::{ServerSettings, ServerTarget, StateFiles};
+use crate::http::UrlTemplate;
 use crate::openapi::Selected;
 
 /// The settings of the kind `mcp`.
@@ -39,8 +34,9 @@ pub(super) struct McpSettings {
     /// Environment variables of the program with the names of the secrets that they contain.
     #[serde(default)]
     secret_env: BTreeMap<String, String>,
-    /// The secrets that are sent with every request to a URL: as `bearer`, `basic` or `header`.
-    auth: Option<AuthSettings>,
+    /// The authentication at a URL: `"oauth"` for a login in the browser, or the secrets that are sent with every request,
+    /// as `bearer`, `basic` or `header`.
+    auth: Option<McpAuthSetting>,
     /// Headers of every request to a URL.
     #[serde(default)]
     headers: BTreeMap<String, String>,
@@ -90,6 +86,15 @@ pub(super) struct HintSettings {
     pub(super) open_world: Option<bool>,
 }
 
+impl HintSettings {
+    /// Reports whether nothing that the server states about the effect of calls is left.
+    pub(super) fn is_complete(&self) -> bool {
+        let is_readonly = self.readonly == Some(true);
+        let is_whole = self.readonly.is_some() && self.destructive.is_some() && self.idempotent.is_some();
+        (is_readonly || is_whole) && self.open_world.is_some()
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum EraSetting {
@@ -106,32 +111,6 @@ enum ResultSetting {
     Structured,
     Content,
     Both,
-}
-
-/// A server, as it is started or connected to.
-#[derive(Debug)]
-pub(super) struct ServerSettings {
-    name: String,
-    target: ServerTarget,
-    era: Era,
-    results: ResultPolicy,
-    limits: McpLimits,
-}
-
-#[derive(Debug)]
-enum ServerTarget {
-    Command {
-        argv: Vec<String>,
-        folder: PathBuf,
-        own_folder: Option<PathBuf>,
-        env: BTreeMap<String, String>,
-        secret_env: BTreeMap<String, String>,
-    },
-    Url {
-        url: UrlTemplate,
-        auth: Vec<HttpAuth>,
-        headers: BTreeMap<String, String>,
-    },
 }
 
 /// The choice of a server's tools.
@@ -160,10 +139,15 @@ impl ToolChoice {
 
 impl McpSettings {
     /// Reads an entry's settings, or returns all their faults.
-    pub(super) fn read(entry: &Entry) -> Result<(ServerSettings, ToolChoice), EntryError> {
+    pub(super) fn read(entry: &Entry, state_folder: Option<&Path>) -> Result<(ServerSettings, ToolChoice), EntryError> {
         let settings = Self::deserialize(&entry.settings).map_err(|error| EntryError::at("", error.to_string()))?;
         let mut faults = Vec::new();
         let target = settings.target(entry, &mut faults);
+        if let Some(ServerTarget::Url { auth: McpAuth { login: Some(_), .. }, .. }) = &target
+            && state_folder.is_none()
+        {
+            faults.push(EntryFault::at("/auth", "this program has no folder for logins; use a secret instead"));
+        }
         let mut selected = Selected::default();
         settings.tools.iter().for_each(|pattern| selected.include(pattern.as_str()));
         settings.exclude_tools.iter().for_each(|pattern| selected.exclude(pattern.as_str()));
@@ -191,6 +175,10 @@ impl McpSettings {
                 ResultSetting::Both => ResultPolicy::Both,
             },
             limits,
+            state: state_folder.map(|folder| {
+                let log = LogFile::path_for(folder, &entry.folder, &entry.import);
+                StateFiles { folder: folder.to_owned(), log: Arc::new(LogFile::new(log)) }
+            }),
         };
         Ok((server, ToolChoice { selected, rename: settings.rename, hints: settings.hints }))
     }
@@ -221,14 +209,8 @@ impl McpSettings {
                 reject("env", !self.env.is_empty(), "url");
                 reject("secret-env", !self.secret_env.is_empty(), "url");
                 reject("folder", self.folder.is_some(), "url");
-                let auth = self.auth.clone().map(AuthSettings::into_auth).unwrap_or_default();
-                for auth in &auth {
-                    auth.check(faults);
-                    if matches!(auth, HttpAuth::Query { .. } | HttpAuth::Cookie { .. } | HttpAuth::OAuth2(_)) {
-                        let message = "an MCP server gets secrets as `bearer`, `basic` or `header`";
-                        faults.push(EntryFault::at("/auth", message));
-                    }
-                }
+                let auth = self.auth.clone().map(|auth| auth.read(faults)).unwrap_or_default();
+                auth.check_headers(&self.headers, faults);
                 match url.parse::<UrlTemplate>().and_then(UrlTemplate::constant) {
                     Ok(url) => Some(ServerTarget::Url { url, auth, headers: self.headers.clone() }),
                     Err(error) => {
@@ -255,6 +237,10 @@ impl McpSettings {
                 }
             }
         }
+        for (variable, _) in self.secret_env.iter().filter(|(_, secret)| secret.is_empty()) {
+            let message = format!("the name of the secret for `{variable}` must not be empty");
+            faults.push(EntryFault::at("/secret-env", message));
+        }
         for name in self.secret_env.keys().filter(|name| self.env.contains_key(*name)) {
             faults.push(EntryFault::at(
                 "/secret-env",
@@ -262,119 +248,4 @@ impl McpSettings {
             ));
         }
     }
-}
-
-impl ServerSettings {
-    /// Returns the identity of the server.
-    pub(super) fn origin(&self) -> PinOrigin {
-        match &self.target {
-            ServerTarget::Command { argv, own_folder, .. } => {
-                PinOrigin::command(argv, own_folder.as_ref().map(|folder| folder.to_string_lossy()).as_deref())
-            }
-            ServerTarget::Url { url, .. } => PinOrigin::url(url.as_str()),
-        }
-    }
-
-    /// Returns who gets what.
-    pub(super) fn reach(&self, entry: &Entry) -> Result<Reach, EntryError> {
-        Ok(match &self.target {
-            ServerTarget::Command { argv, folder, env, secret_env, .. } => {
-                let mut started = StartedCommand::new(argv, folder);
-                started.env.clone_from(env);
-                started.secret_env.clone_from(secret_env);
-                started.uncovered = code::read(entry, &started)?;
-                Reach::nothing().with(Recipient::Command(started), secret_env.values().cloned())
-            }
-            ServerTarget::Url { url, auth, .. } => {
-                let secrets = auth.iter().map(|auth| auth.secret_name().to_owned());
-                Reach::nothing().with(Recipient::Host(url.origin().to_owned()), secrets)
-            }
-        })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns what the server gets from a call's services. The secrets are read now.
-    pub(super) fn given(&self, services: &Services) -> Result<Given, BoxError> {
-        let (names, http): (Vec<&str>, _) = match &self.target {
-            ServerTarget::Command { secret_env, .. } => (secret_env.values().map(String::as_str).collect(), None),
-            ServerTarget::Url { auth, .. } => {
-                (auth.iter().map(HttpAuth::secret_name).collect(), Some(services.get::<GuardedClient>()?.clone()))
-            }
-        };
-        let read = |name: &str| -> Result<(String, Secret), BoxError> {
-            Ok((name.to_owned(), services.get::<Secrets>()?.get(name)?))
-        };
-        Ok(Given { secrets: names.into_iter().map(read).collect::<Result<_, _>>()?, http })
-    }
-
-    /// Returns the server with what it gets.
-    pub(super) fn server(&self, given: &Given) -> Result<McpServer, BoxError> {
-        let read = |name: &str| given.secret(name).cloned().ok_or("a secret is missing");
-        let server = match &self.target {
-            ServerTarget::Command { argv, folder, env, secret_env, .. } => {
-                let (program, arguments) = argv.split_first().ok_or("the command is empty")?;
-                let program = if program.contains(['/', std::path::MAIN_SEPARATOR]) {
-                    folder.join(program).into_os_string()
-                } else {
-                    program.into()
-                };
-                let mut server = McpServer::command(program, arguments).folder(folder);
-                for (name, value) in env {
-                    server = server.env(name, value);
-                }
-                for (name, secret) in secret_env {
-                    server = server.secret_env(name, read(secret)?);
-                }
-                server
-            }
-            ServerTarget::Url { url, auth, headers } => {
-                let mut server = McpServer::http(url.as_str());
-                if let Some(client) = &given.http {
-                    server = server.http_client(client.clone());
-                }
-                for (name, value) in headers {
-                    server = server.header(name, Secret::new(value));
-                }
-                for auth in auth {
-                    let secret = read(auth.secret_name())?;
-                    server = match auth {
-                        HttpAuth::Bearer { .. } => server.bearer(secret),
-                        HttpAuth::Header { name, prefix, .. } => {
-                            let text = format!("{}{}", prefix.as_deref().unwrap_or_default(), secret.expose());
-                            server.header(name, Secret::new(text))
-                        }
-                        HttpAuth::Basic { user, .. } => basic(server, &format!("{user}:{}", secret.expose())),
-                        _ => basic(server, secret.expose()),
-                    };
-                }
-                server
-            }
-        };
-        Ok(server.named(&self.name).era(self.era).results(self.results).limits(self.limits.clone()))
-    }
-
-    /// Starts or connects to the server, lists its tools, and ends it.
-    pub(super) async fn list(&self, services: &Services) -> Result<ListedImport, BoxError> {
-        let client = self.server(&self.given(services)?)?.connect().await?;
-        let listing = client.offered();
-        let mut offered = PinnedImport::new("mcp", self.origin());
-        if let Some(info) = client.info() {
-            offered = offered.server(info.name.unwrap_or_default(), info.version.unwrap_or_default());
-        }
-        for tool in listing.tools.iter().chain(&listing.app_tools) {
-            offered = offered.tool(tool.tool.name(), (*tool.definition).clone());
-        }
-        let mut listed = ListedImport::new(offered);
-        listed.quarantined =
-            listing.quarantined.iter().map(|tool| (tool.name.clone(), tool.reason.to_string())).collect();
-        client.close().await;
-        Ok(listed)
-    }
-}
-
-fn basic(server: McpServer, pair: &str) -> McpServer {
-    server.header("authorization", Secret::new(format!("Basic {}", BASE64_STANDARD.encode(pair))))
 }

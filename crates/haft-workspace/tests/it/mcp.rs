@@ -1,6 +1,8 @@
 //! Imports of the kind `mcp`, with programs that are started.
 
+mod choice;
 mod live;
+mod settings;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -15,7 +15,7 @@ mod template;
 
 use serde_json::value::RawValue;
 
-pub(in crate::command) use self::server::{ClientServer, ClientTarget};
+pub(in crate::command) use self::server::{ClientServer, ClientTarget, HeaderSecret};
 use crate::calls::record::Members;
 
 /// The maximum size of a file in bytes. Claude Code keeps more in its file than its servers.
@@ -145,7 +145,9 @@ mod tests {
             r#"{"mcpServers": {
                 "a": {"command": "node", "args": ["${workspaceFolder}/server.js", "--verbose"], "disabled": true},
                 "b": {"serverUrl": "https://mcp.example.com/mcp", "headers": {"Authorization": "sk-0123456789abcdef0123"}},
-                "c": {"url": "https://mcp.example.com/mcp", "auth": {"CLIENT_ID": "x"}}
+                "c": {"url": "https://mcp.example.com/mcp", "auth": {"CLIENT_ID": "x"}},
+                "d": {"url": "https://mcp.example.com/mcp", "headers": {"DD-API-KEY": "${env:DD_KEY}",
+                      "DD-APPLICATION-KEY": "Key 0123456789abcdefghijABCDEFGHIJ", "Authorization": "Bearer ${input:token}"}}
             }}"#
         ));
     }

@@ -48,6 +48,16 @@ impl EntrySort {
 }
 
 impl NewEntry {
+    /// Reports whether the entry is a server behind a URL without any authentication.
+    pub(super) fn may_log_in(&self) -> bool {
+        self.table.contains_key("url") && !self.table.contains_key("auth")
+    }
+
+    /// Lets the person log in with a browser.
+    pub(super) fn log_in(&mut self) {
+        self.table.insert("auth", value("oauth"));
+    }
+
     pub(super) fn new(kind: &AddKind, before: &Loaded) -> Result<Self, Fault> {
         match kind {
             AddKind::Mcp(arguments) => super::server::entry(arguments, before),

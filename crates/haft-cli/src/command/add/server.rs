@@ -7,9 +7,9 @@ use std::path::Path;
 use haft::registry::{Namespace, SecretOrigin, SimpleName, reading};
 use haft::workspace::pins::Pins;
 use haft::workspace::{Loaded, PrivilegeKind, TrustStatus};
-use toml_edit::{Array, InlineTable, Table, value};
+use toml_edit::{Array, InlineTable, Table, Value, value};
 
-use super::client_file::{self, ClientServer, ClientTarget, FoundServer};
+use super::client_file::{self, ClientServer, ClientTarget, FoundServer, HeaderSecret};
 use super::entry::{EntrySort, NewEntry, invalid_name, new_secret, pairs};
 use super::{Unlisted, add_entry};
 use crate::command::mcp::LiveImport;
@@ -36,13 +36,14 @@ const MAX_NAMES: usize = 40;
   haft add mcp files -- npx -y @modelcontextprotocol/server-filesystem docs
   haft add mcp github --secret-env GITHUB_PERSONAL_ACCESS_TOKEN -- npx -y @modelcontextprotocol/server-github
   haft add mcp docs --url https://mcp.example.com/mcp --bearer docs=DOCS_TOKEN
+  haft add mcp sentry --url https://mcp.sentry.dev/mcp --oauth
   haft add mcp --from ~/.config/Claude/claude_desktop_config.json")]
 pub(super) struct ServerArguments {
     /// The toolbox of the tools, and a name for the import: `toolbox`, or `toolbox/import`
     #[arg(required_unless_present = "from")]
     name: Option<String>,
     /// The file in which Claude Desktop, Claude Code, Cursor or VS Code keeps its servers
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "url", "argv", "bearer", "header", "env", "secret_env", "folder"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "url", "argv", "bearer", "oauth", "header", "env", "secret_env", "folder"])]
     from: Option<std::path::PathBuf>,
     /// The URL of a server that runs elsewhere
     #[arg(long, conflicts_with_all = ["argv", "env", "secret_env", "folder"])]
@@ -51,6 +52,9 @@ pub(super) struct ServerArguments {
     /// an environment variable
     #[arg(long, value_name = "SECRET", requires = "url")]
     bearer: Option<String>,
+    /// Logs in with the browser, now and by `haft mcp login` later
+    #[arg(long, requires = "url", conflicts_with = "bearer")]
+    oauth: bool,
     /// A header of every request, such as `X-Team: docs`
     #[arg(long, value_name = "NAME: VALUE", requires = "url")]
     header: Vec<String>,
@@ -77,7 +81,7 @@ pub(super) async fn run(arguments: &ServerArguments, cx: &Context, path: &Path) 
     ensure_own(&before)?;
     let Some(file) = &arguments.from else {
         let entry = entry(arguments, &before)?;
-        add_entry(cx, path, &before, &entry, Unlisted::Rejected).await?;
+        add_entry(cx, path, &before, entry, Unlisted::Rejected).await?;
         return Ok(ExitStatus::Done);
     };
     let content =
@@ -131,7 +135,7 @@ async fn add_found(
     for variable in &server.moved {
         report::help(cx, &format!("`{name}`: set the variable {variable}; its value was not copied"));
     }
-    match add_entry(cx, path, &before, &entry, Unlisted::Written).await {
+    match add_entry(cx, path, &before, entry, Unlisted::Written).await {
         Ok(()) => Ok(Ok(())),
         Err(CommandError::Invalid(fault)) => Ok(Err(*fault)),
         Err(other) => Err(other),
@@ -162,6 +166,9 @@ pub(super) fn entry(arguments: &ServerArguments, before: &Loaded) -> Result<NewE
                     bearer.split_once('=').map_or((bearer.as_str(), None), |(name, variable)| (name, Some(variable)));
                 table.insert("auth", value([("bearer", secret)].into_iter().collect::<InlineTable>()));
                 secrets.extend(new_secret(secret, variable, before)?);
+            }
+            if arguments.oauth {
+                table.insert("auth", value("oauth"));
             }
             let headers = pairs(&arguments.header, ':', "--header", "X-Team: docs")?;
             if !headers.is_empty() {
@@ -271,26 +278,38 @@ fn of_client(name: &str, server: &ClientServer, approve: bool, before: &Loaded) 
                     ),
                 );
             }
-            if let Some(auth) = &server.auth {
-                let secret = secret_for(&auth.variable, &mut secrets, before)?;
-                let is_bearer = auth.header.eq_ignore_ascii_case("authorization") && auth.prefix == "Bearer ";
-                let mut written = InlineTable::new();
-                if is_bearer {
-                    written.insert("bearer", secret.into());
-                } else {
-                    let mut header = InlineTable::new();
-                    header.insert("name", auth.header.as_str().into());
-                    header.insert("secret", secret.into());
-                    if !auth.prefix.is_empty() {
-                        header.insert("prefix", auth.prefix.as_str().into());
-                    }
-                    written.insert("header", header.into());
-                }
-                table.insert("auth", value(written));
+            if !server.auth.is_empty() {
+                table.insert("auth", value(auth(&server.auth, &mut secrets, before)?));
             }
         }
     }
     Ok(NewEntry { namespace, name: DEFAULT_IMPORT.to_owned(), sort: EntrySort::Import, table, secrets })
+}
+
+/// Returns the authentication by headers with secrets.
+fn auth(headers: &[HeaderSecret], secrets: &mut Vec<(String, String)>, before: &Loaded) -> Result<InlineTable, Fault> {
+    let mut written = InlineTable::new();
+    let mut list: Vec<Value> = Vec::new();
+    for HeaderSecret { header, prefix, variable } in headers {
+        let secret = secret_for(variable, secrets, before)?;
+        if header.eq_ignore_ascii_case("authorization") && prefix == "Bearer " {
+            written.insert("bearer", secret.into());
+            continue;
+        }
+        let mut table = InlineTable::new();
+        table.insert("name", header.as_str().into());
+        table.insert("secret", secret.into());
+        if !prefix.is_empty() {
+            table.insert("prefix", prefix.as_str().into());
+        }
+        list.push(table.into());
+    }
+    match list.len() {
+        0 => None,
+        1 => written.insert("header", list.remove(0)),
+        _ => written.insert("header", list.into_iter().collect::<Array>().into()),
+    };
+    Ok(written)
 }
 
 /// Shows what a new import offers, what of it can't be used, and what should be read closely.

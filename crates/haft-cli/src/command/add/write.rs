@@ -8,13 +8,20 @@ use haft::workspace::{FileFault, FilePosition, LoadOptions, Loaded, Trust, load}
 use tempfile::NamedTempFile;
 
 use super::edit::AddedText;
+use crate::context::Context;
 use crate::error::{CommandError, Excerpt, Fault};
+use crate::workspace;
 
 /// Loads the text from a file beside the workspace file, so that relative paths are right, and returns it as loaded. It is loaded as if it were
 /// trusted, because what untrusted files leave out is not checked. Loading starts nothing and reads no secret.
-pub(super) async fn check(added: &AddedText, path: &Path, before: &Loaded) -> Result<Loaded, CommandError> {
+pub(super) async fn check(
+    cx: &Context,
+    added: &AddedText,
+    path: &Path,
+    before: &Loaded,
+) -> Result<Loaded, CommandError> {
     let draft = draft(added, &before.path).map_err(|error| Fault::file(path, "write beside", &error))?;
-    let options = LoadOptions::new(haft::tools::kinds())
+    let options = LoadOptions::new(workspace::kinds(cx)?)
         .map_err(|error| Fault::new("the kinds of tools contradict each other").cause(&error))?;
     let loaded = load(draft.path(), &options.trust(Trust::Always)).await;
     let loaded = loaded.map_err(|error| faults(&error.faults, draft.path(), added, path))?;

@@ -4,7 +4,7 @@ use haft::workspace::TrustStatus;
 use haft::workspace::pins::{PinFinding, ToolChange};
 
 use super::finding::{CheckFinding, CheckSeverity};
-use crate::command::mcp::{LiveImport, LockedImport, imports, listed_now};
+use crate::command::mcp::{LiveImport, LockedImport, Unlistable, imports, listed_now};
 use crate::workspace::OpenWorkspace;
 
 /// Returns the accepted definitions that may deceive a person or the model.
@@ -30,9 +30,10 @@ pub(super) async fn differences(workspace: &OpenWorkspace, unchecked: CheckSever
     for (name, outcome) in listed_now(loaded, &chosen).await {
         match outcome {
             Ok(import) => findings.extend(of_import(&import)),
-            Err(fault) => {
+            Err(Unlistable { fault, .. }) => {
                 let reason = std::iter::once(fault.message).chain(fault.causes).collect::<Vec<_>>().join(": ");
-                findings.push(CheckFinding::new(unchecked, "lock", name, reason));
+                let found = CheckFinding::new(unchecked, "lock", name, reason);
+                findings.push(fault.advice.into_iter().fold(found, CheckFinding::advice));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use haft::registry::{ImportLister, ListedImport};
+use haft::registry::{ImportLister, ListedImport, LoginRequired};
 use haft::workspace::pins::{ImportDifference, PinnedImport, Pins};
 use haft::workspace::{Loaded, LoadedEntry, TrustStatus};
 use tokio::task::JoinSet;
@@ -31,6 +31,14 @@ pub(crate) struct LiveImport {
     pub(crate) difference: ImportDifference,
     /// True if nothing of it was ever accepted.
     pub(crate) is_new: bool,
+}
+
+/// An import that can't be listed.
+#[derive(Debug)]
+pub(crate) struct Unlistable {
+    pub(crate) fault: Fault,
+    /// True if nobody has logged in, or no longer.
+    pub(crate) requires_login: bool,
 }
 
 impl LockedImport<'_> {
@@ -69,23 +77,32 @@ pub(super) fn ensure_trusted(loaded: &Loaded) -> Result<(), Fault> {
 pub(crate) async fn listed_now(
     loaded: &Loaded,
     imports: &[LockedImport<'_>],
-) -> Vec<(String, Result<LiveImport, Fault>)> {
+) -> Vec<(String, Result<LiveImport, Unlistable>)> {
     let services = loaded.services();
     let mut listing = JoinSet::new();
     for (at, import) in imports.iter().enumerate() {
         let list = import.lister.list(services.clone());
         listing.spawn(async move { (at, list.await) });
     }
-    let mut outcomes: Vec<Option<Result<ListedImport, Fault>>> = imports.iter().map(|_| None).collect();
+    let mut outcomes: Vec<Option<Result<ListedImport, Unlistable>>> = imports.iter().map(|_| None).collect();
     while let Some(listed) = listing.join_next().await {
         // A lister that panics has no outcome.
         let Ok((at, outcome)) = listed else { continue };
         let name = &imports[at].name;
-        let failed = |error: haft::tool::BoxError| Fault::new(format!("`{name}` can't be listed")).cause(&*error);
+        let failed = |error: haft::tool::BoxError| {
+            let requires_login = error.is::<LoginRequired>();
+            let fault = Fault::new(format!("`{name}` can't be listed")).cause(&*error);
+            let has_logins = requires_login && imports[at].entry.login.is_some();
+            let fault = if has_logins { fault.advice(format!("run `haft mcp login {name}`")) } else { fault };
+            Unlistable { fault, requires_login }
+        };
         outcomes[at] = Some(outcome.map_err(failed));
     }
     let named = imports.iter().zip(outcomes).map(|(import, outcome)| {
-        let missing = || Err(Fault::new(format!("`{}` can't be listed", import.name)));
+        let missing = || {
+            let fault = Fault::new(format!("`{}` can't be listed", import.name));
+            Err(Unlistable { fault, requires_login: false })
+        };
         let live = outcome.unwrap_or_else(missing).map(|listed| live(import, listed));
         (import.name.clone(), live)
     });

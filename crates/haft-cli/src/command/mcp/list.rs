@@ -38,8 +38,10 @@ pub(super) fn print(cx: &Context, loaded: &Loaded, is_json: bool) -> Result<(), 
 
 /// Returns the state of an import in a word or two.
 fn state<'s>(import: &LockedImport<'_>) -> &'s str {
+    let is_logged_out = import.entry.login.as_ref().is_some_and(|login| !login.is_logged_in());
     match (import.entry.is_left_out, import.pinned) {
         (true, _) => "not trusted",
+        (false, _) if is_logged_out => "not logged in",
         (false, Some(_)) => "accepted",
         (false, None) => "not accepted",
     }

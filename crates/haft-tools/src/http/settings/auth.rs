@@ -26,7 +26,7 @@ pub(crate) struct AuthSettings {
 /// A user and a password.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum BasicSettings {
+pub(crate) enum BasicSettings {
     /// The name of a secret of the form `user:password`.
     Pair(String),
     /// A user and the name of a secret.
@@ -36,7 +36,7 @@ enum BasicSettings {
 /// A user and the name of a secret.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct BasicUserSettings {
+pub(crate) struct BasicUserSettings {
     /// The user.
     user: String,
     /// The name of the secret that is the password.
@@ -46,7 +46,7 @@ struct BasicUserSettings {
 /// A secret in a header.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct HeaderAuthSettings {
+pub(crate) struct HeaderAuthSettings {
     /// The name of the header.
     name: String,
     /// The name of the secret.
@@ -101,15 +101,28 @@ impl AuthSettings {
         let Self { bearer, basic, header, query, cookie, oauth2 } = self;
         let mut all = Vec::new();
         all.extend(bearer.map(HttpAuth::bearer));
-        all.extend(basic.map(|basic| match basic {
-            BasicSettings::Pair(secret) => HttpAuth::BasicPair { secret },
-            BasicSettings::User(BasicUserSettings { user, password }) => HttpAuth::basic(user, password),
-        }));
-        all.extend(header.map(|HeaderAuthSettings { name, secret, prefix }| HttpAuth::Header { name, secret, prefix }));
+        all.extend(basic.map(BasicSettings::into_auth));
+        all.extend(header.map(HeaderAuthSettings::into_auth));
         all.extend(query.map(|NamedAuthSettings { name, secret }| HttpAuth::Query { name, secret }));
         all.extend(cookie.map(|NamedAuthSettings { name, secret }| HttpAuth::Cookie { name, secret }));
         all.extend(oauth2.map(|settings| HttpAuth::OAuth2(settings.into_credentials())));
         all
+    }
+}
+
+impl BasicSettings {
+    pub(crate) fn into_auth(self) -> HttpAuth {
+        match self {
+            Self::Pair(secret) => HttpAuth::BasicPair { secret },
+            Self::User(BasicUserSettings { user, password }) => HttpAuth::basic(user, password),
+        }
+    }
+}
+
+impl HeaderAuthSettings {
+    pub(crate) fn into_auth(self) -> HttpAuth {
+        let Self { name, secret, prefix } = self;
+        HttpAuth::Header { name, secret, prefix }
     }
 }
 

@@ -18,8 +18,8 @@ pub(in crate::command) struct ClientServer {
     pub(in crate::command) secret_env: BTreeMap<String, String>,
     /// The headers of requests.
     pub(in crate::command) headers: BTreeMap<String, String>,
-    /// The header with a secret, with the text before it and the variable that holds it.
-    pub(in crate::command) auth: Option<HeaderSecret>,
+    /// The headers with secrets, each with the text before it and the variable that holds it.
+    pub(in crate::command) auth: Vec<HeaderSecret>,
     /// The folder of a program.
     pub(in crate::command) folder: Option<String>,
     /// The variables that the person has to set, because the file had their values.
@@ -207,13 +207,7 @@ impl ReadingServer {
                 return;
             }
         };
-        match &self.server.auth {
-            None => self.server.auth = Some(HeaderSecret { header, prefix, variable }),
-            Some(first) => {
-                let first = &first.header;
-                self.faults.push(format!("the headers {first} and {header} are both secret; one can be"));
-            }
-        }
+        self.server.auth.push(HeaderSecret { header, prefix, variable });
     }
 
     fn text(&mut self, key: &str) -> Option<String> {
