@@ -28,9 +28,9 @@ pub(super) struct ArgumentRules {
 
 /// A denial because of a call's arguments, for the operator.
 pub(super) struct ArgumentDenial {
-    /// The rule's name, or the names of all rules that could have allowed the call.
+    /// The rule's name: of the default if no rule denied the call, but none of those that could have allowed it did.
     pub(super) rule: String,
-    /// The reason why a rule could not be evaluated.
+    /// The reason why a rule could not be evaluated, or why none allowed the call.
     pub(super) detail: Option<String>,
 }
 
@@ -86,16 +86,24 @@ impl ArgumentRules {
             }
         }
         let Allowing::By(rules) = &self.allow else { return Ok(()) };
-        let mut details = Vec::new();
+        let (mut unmet, mut details) = (Vec::new(), Vec::new());
         for rule in rules {
             match evaluate(rule, input) {
                 Ok(true) => return Ok(()),
-                Ok(false) => {}
+                Ok(false) => unmet.push(format!("`{}`", rule.name())),
                 Err(error) => details.push(format!("`{}` can't be evaluated: {error}", rule.name())),
             }
         }
-        let detail = (!details.is_empty()).then(|| details.join("; "));
-        Err(ArgumentDenial { rule: joined(rules.iter()), detail })
+        match unmet.as_slice() {
+            [] => {}
+            [one] => details
+                .insert(0, format!("the arguments don't meet the condition of {one}, which could allow the call")),
+            many => {
+                let many = many.join(", ");
+                details.insert(0, format!("the arguments meet no condition of {many}, which could allow the call"));
+            }
+        }
+        Err(ArgumentDenial { rule: DEFAULT_RULE.to_owned(), detail: Some(details.join("; ")) })
     }
 
     /// Returns the rules' names, to deny a call whose arguments are not known.
