@@ -26,6 +26,7 @@ mod offered;
 mod operation;
 mod options;
 mod path;
+mod plain_text;
 mod schema;
 mod security;
 mod server;
