@@ -117,7 +117,7 @@ pub(crate) struct WorkspaceSettings {
     /// The folders or files of organisations' workspaces.
     #[serde(default)]
     pub(crate) orgs: Vec<PathBuf>,
-    /// The standard toolbox: `true`, `false`, or a table. Set by default.
+    /// The standard toolbox: `true`, the default, `false`, or a table.
     pub(crate) standard: Option<StandardSetting>,
 }
 

@@ -12,6 +12,7 @@ mod org;
 mod policy;
 mod proxy;
 mod reach;
+mod reference;
 mod reload;
 mod resource;
 mod rule;
