@@ -4,7 +4,9 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Parser, Subcommand};
 
-use crate::command::{add, call, chat, check, completions, init, mcp, pending, resume, run, serve, show, tools, trust};
+use crate::command::{
+    add, call, chat, check, completions, init, mcp, pending, resume, run, schema, serve, show, tools, trust,
+};
 use crate::context::GlobalOptions;
 
 const STYLES: Styles = Styles::styled()
@@ -18,7 +20,7 @@ const STYLES: Styles = Styles::styled()
 /// The tools are those of the nearest `haft.toml`, and a standard toolbox: see `haft tools`.
 #[derive(Debug, Parser)]
 #[command(name = "haft", bin_name = "haft", version, styles = STYLES, max_term_width = 100)]
-#[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
+#[command(arg_required_else_help = true, subcommand_required = true)]
 #[command(after_help = "Examples:
   haft init                                             start a workspace here
   haft tools                                            list the tools
@@ -45,6 +47,7 @@ pub(crate) enum Command {
     Add(add::AddArguments),
     Mcp(mcp::McpArguments),
     Trust(trust::TrustArguments),
+    #[command(visible_aliases = ["list", "ls"])]
     Tools(tools::ToolsArguments),
     Show(show::ShowArguments),
     Call(call::CallArguments),
@@ -54,5 +57,6 @@ pub(crate) enum Command {
     Serve(serve::ServeArguments),
     Check(check::CheckArguments),
     Chat(chat::ChatArguments),
+    Schema(schema::SchemaArguments),
     Completions(completions::CompletionsArguments),
 }

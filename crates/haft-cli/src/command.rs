@@ -10,6 +10,7 @@ pub(crate) mod mcp;
 pub(crate) mod pending;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod tools;
@@ -37,7 +38,8 @@ pub(crate) async fn run(command: Command, cx: &Context) -> Result<ExitStatus, Co
         Command::Serve(arguments) => Box::pin(serve::run(arguments, cx)).await,
         Command::Check(arguments) => Box::pin(check::run(&arguments, cx)).await,
         Command::Chat(arguments) => Box::pin(chat::run(arguments, cx)).await,
-        Command::Completions(arguments) => completions::run(&arguments, cx),
+        Command::Schema(arguments) => schema::run(&arguments, cx),
+        Command::Completions(arguments) => Box::pin(completions::run(&arguments, cx)).await,
     };
     cx.close().await;
     outcome

@@ -1,10 +1,15 @@
 //! Events as JSON lines: a run's events as the library writes them, each with its call's id at the top.
 
 use std::borrow::Cow;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use haft::run::{CallId, ToolEvent};
 use haft::serde_json;
 use serde::Serialize;
+
+use crate::error::Fault;
 
 /// An event that has its call's id only inside its request or result.
 #[derive(Serialize)]
@@ -14,8 +19,44 @@ struct WithCallId<'e> {
     event: &'e ToolEvent,
 }
 
+/// A file that gets a run's events as JSON lines.
+#[derive(Debug)]
+pub(crate) struct EventFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl EventFile {
+    /// Creates the file. An existing one is not overwritten, unless it is a pipe or a device.
+    pub(crate) fn create(path: &Path) -> Result<Self, Fault> {
+        let is_stream = path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+        let file = OpenOptions::new().write(true).create_new(!is_stream).open(path);
+        let file = file.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Fault::new(format!("`{}` exists, and is not overwritten", path.display()))
+                .advice("name another file for the events, or remove it"),
+            _ => Fault::file(path, "write the events to", &error),
+        })?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Writes an event as one line.
+    pub(crate) fn write(&mut self, event: &ToolEvent) -> Result<(), Fault> {
+        let line = line_of(event)?;
+        // One write, so that a reader sees whole lines.
+        let written = self.file.write_all(format!("{line}\n").as_bytes());
+        written.map_err(|error| Fault::file(&self.path, "write the events to", &error))
+    }
+}
+
+/// Returns an event as one JSON line, or the fault that ends the command.
+pub(crate) fn line_of(event: &ToolEvent) -> Result<String, Fault> {
+    line(event).map_err(|error| {
+        Fault::new(format!("an event of the call `{}` can't be written", event.call_id())).cause(&error)
+    })
+}
+
 /// Returns an event as one JSON line.
-pub(crate) fn line(event: &ToolEvent) -> Result<String, serde_json::Error> {
+fn line(event: &ToolEvent) -> Result<String, serde_json::Error> {
     let text = match event {
         ToolEvent::ApprovalRequested { .. } | ToolEvent::Suspended { .. } | ToolEvent::Output { .. } => {
             serde_json::to_string(&WithCallId { call_id: event.call_id(), event })

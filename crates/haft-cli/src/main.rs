@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     terminal::modes::restore_on_panic();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return report::usage(&error).into(),
+        Err(error) => return report::usage(error).into(),
     };
     // The process has one context, which threads may still use when it exits.
     let cx: &'static Context = Box::leak(Box::new(Context::new(arguments.global)));

@@ -7,12 +7,14 @@ use std::ops::Range;
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use haft::workspace::{FileFault, Loaded, TrustStatus};
 
+use crate::command::call::argument::is_assignment;
 use crate::context::Context;
 use crate::error::{CommandError, Excerpt, Fault};
 use crate::exit::ExitStatus;
-use crate::terminal::{Terminal, escaped, printable, replaced};
+use crate::terminal::{Terminal, escaped, printable, replaced, wrapped};
 
 /// The most faults to show for a file.
 const MAX_FAULTS: usize = 20;
@@ -24,10 +26,21 @@ const MAX_REMARKS: usize = 5;
 const MAX_LINE: usize = 4096;
 
 /// Reports arguments that can't be read, or prints the requested help.
-pub(crate) fn usage(error: &clap::Error) -> ExitStatus {
+pub(crate) fn usage(mut error: clap::Error) -> ExitStatus {
+    if let Some(tip) = assignment_tip(&error) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
     // A closed standard error leaves nothing to report to.
     let _ = error.print();
     if error.exit_code() == 0 { ExitStatus::Done } else { ExitStatus::Invalid }
+}
+
+/// Returns the remedy for `haft call TOOL a=1 b=2`, whose second argument is one too many.
+fn assignment_tip(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else { return None };
+    let usage = error.get(ContextKind::Usage)?.to_string();
+    let is_meant = error.kind() == ErrorKind::UnknownArgument && is_assignment(argument) && usage.contains("haft call");
+    is_meant.then(|| format!("to set an argument of the tool, use '--arg {argument}'"))
 }
 
 /// Reports a runtime that can't be started.
@@ -80,7 +93,7 @@ pub(crate) fn help(cx: &Context, text: &str) {
 }
 
 fn write_titled(cx: &Context, level: Level<'static>, text: &str) {
-    let title = level.primary_title(printable(text).into_owned());
+    let title = level.primary_title(message_text(text, cx.terminal.message_width()));
     cx.terminal.note(renderer(cx.terminal).render(&[Group::with_title(title)]));
 }
 
@@ -99,11 +112,22 @@ pub(crate) fn trust_advice(loaded: &Loaded) -> Option<String> {
 
 /// Writes a fault with its place and advice.
 pub(crate) fn write_fault(terminal: Terminal, fault: &Fault) {
-    terminal.note(render(fault, terminal.width()));
+    terminal.note(render(fault, terminal.width(), terminal.message_width()));
 }
 
-/// Renders a fault for a width. The stream removes styles where they are not wanted.
-fn render(fault: &Fault, width: usize) -> String {
+/// Returns a message that shows every character, broken between words behind its level: `error: `.
+fn message_text(text: &str, width: Option<usize>) -> String {
+    const LEVEL: usize = 7;
+    const NARROWEST: usize = 20;
+    let text = printable(text);
+    match width.map(|width| width.saturating_sub(LEVEL)).filter(|width| *width >= NARROWEST) {
+        Some(width) => wrapped(&text, width, 0),
+        None => text.into_owned(),
+    }
+}
+
+/// Renders a fault for a width, with messages for another. The stream removes styles where they are not wanted.
+fn render(fault: &Fault, width: usize, message_width: Option<usize>) -> String {
     let mut message = fault.message.clone();
     for cause in &fault.causes {
         message.push_str(": ");
@@ -118,14 +142,14 @@ fn render(fault: &Fault, width: usize) -> String {
         message.push_str(&excerpt.label);
     }
     let origin = fault.excerpt.as_ref().map(|excerpt| printable(&excerpt.origin)).unwrap_or_default();
-    let title = Level::ERROR.primary_title(printable(&message).into_owned());
+    let title = Level::ERROR.primary_title(message_text(&message, message_width));
     let mut groups = vec![match (&fault.excerpt, place) {
         (Some(excerpt), Some(place)) if place.is_shown => title.element(snippet(excerpt, &place, &origin)),
         (Some(_), Some(place)) => title.element(Origin::path(&*origin).line(place.line).char_column(place.column)),
         _ => Group::with_title(title),
     }];
     let renderer = Renderer::styled().term_width(width);
-    let advice = fault.advice.iter().map(|advice| printable(advice).into_owned());
+    let advice = fault.advice.iter().map(|advice| message_text(advice, message_width));
     if fault.excerpt.is_some() {
         groups.extend(advice.map(|advice| Group::with_title(Level::HELP.secondary_title(advice))));
         return renderer.render(&groups);
@@ -279,7 +303,7 @@ mod tests {
     }
 
     fn plain(fault: &Fault, width: usize) -> String {
-        anstream::adapter::strip_str(&render(fault, width)).to_string()
+        anstream::adapter::strip_str(&render(fault, width, None)).to_string()
     }
 
     #[test]
@@ -326,6 +350,12 @@ mod tests {
         let mut fault = Fault::new("can't read `a\nb`").advice("first").advice("second");
         fault.causes.push("permission denied".to_owned());
         insta::assert_snapshot!(plain(&fault, 40));
+    }
+
+    #[test]
+    fn messages_to_a_person_are_broken_between_words() {
+        let fault = Fault::new("there is no tool with this long name").advice("look at the list of all tools first");
+        insta::assert_snapshot!(anstream::adapter::strip_str(&render(&fault, 30, Some(30))));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The options that commands which run calls have in common.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use haft::run::RunOptions;
@@ -20,6 +21,9 @@ pub(crate) struct RunOptionArguments {
     /// Prints the results as this provider takes them back, and nothing else
     #[arg(long, value_name = "PROVIDER")]
     pub(crate) results: Option<WireName>,
+    /// Writes the events as JSON lines to this file, whatever is printed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
     /// The maximum number of calls that run at the same time
     #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
     concurrency: Option<NonZeroUsize>,

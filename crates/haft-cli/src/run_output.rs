@@ -1,15 +1,16 @@
 //! A run's output: events as JSON lines, a live view with a summary, or what to send back to a provider.
 
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
 use haft::conversation::Turn;
-use haft::run::{CallId, FailureKind, Run, ToolCall, ToolEvent, ToolResult};
+use haft::run::{CallId, FailureKind, Run, ToolCall, ToolEvent, ToolFailure, ToolResult};
 use haft::tool::ToolDescriptor;
 
 use crate::context::Context;
 use crate::error::{CommandError, Fault};
-use crate::events;
+use crate::events::{self, EventFile};
 use crate::exit::ExitStatus;
 use crate::screen::Screen;
 use crate::terminal::printable;
@@ -29,7 +30,14 @@ pub(crate) enum OutputForm {
 
 /// One run's output.
 #[derive(Debug)]
-pub(crate) enum RunOutput {
+pub(crate) struct RunOutput {
+    shown: Shown,
+    events: Option<EventFile>,
+}
+
+/// The output that goes to standard output.
+#[derive(Debug)]
+enum Shown {
     Lines,
     View(LiveView),
     Results { provider: WireName, view: LiveView },
@@ -56,24 +64,30 @@ impl OutputForm {
 }
 
 impl RunOutput {
-    pub(crate) fn new(form: OutputForm, screen: &Screen, calls: &[ToolCall]) -> Self {
-        match form {
-            OutputForm::Lines => Self::Lines,
-            OutputForm::View => Self::View(LiveView::new(screen.clone(), calls)),
-            OutputForm::Results(provider) => Self::Results { provider, view: LiveView::new(screen.clone(), calls) },
-        }
+    /// Begins the output. With a path, all events go to that file as well.
+    pub(crate) fn new(
+        form: OutputForm,
+        screen: &Screen,
+        calls: &[ToolCall],
+        events: Option<&Path>,
+    ) -> Result<Self, Fault> {
+        let events = events.map(EventFile::create).transpose()?;
+        let shown = match form {
+            OutputForm::Lines => Shown::Lines,
+            OutputForm::View => Shown::View(LiveView::new(screen.clone(), calls)),
+            OutputForm::Results(provider) => Shown::Results { provider, view: LiveView::new(screen.clone(), calls) },
+        };
+        Ok(Self { shown, events })
     }
 
     /// Writes or shows an event.
     pub(crate) fn event(&mut self, cx: &Context, event: &ToolEvent) -> Result<(), CommandError> {
-        match self {
-            Self::Lines => {
-                let line = events::line(event).map_err(|error| {
-                    Fault::new(format!("an event of the call `{}` can't be written", event.call_id())).cause(&error)
-                })?;
-                cx.terminal.print_json(line)
-            }
-            Self::View(view) | Self::Results { view, .. } => {
+        if let Some(events) = &mut self.events {
+            events.write(event)?;
+        }
+        match &mut self.shown {
+            Shown::Lines => cx.terminal.print_json(events::line_of(event)?),
+            Shown::View(view) | Shown::Results { view, .. } => {
                 view.event(event);
                 Ok(())
             }
@@ -88,10 +102,11 @@ impl RunOutput {
         results: &[ToolResult],
         tools: &[Arc<ToolDescriptor>],
     ) -> Result<(), CommandError> {
-        let (provider, view) = match self {
-            Self::Lines => return Ok(()),
-            Self::View(view) => return view.finish(cx.terminal, results),
-            Self::Results { provider, view } => (provider, view),
+        note_causes(cx, results);
+        let (provider, view) = match self.shown {
+            Shown::Lines => return Ok(()),
+            Shown::View(view) => return view.finish(cx.terminal, results),
+            Shown::Results { provider, view } => (provider, view),
         };
         drop(view);
         let written = provider.results(turn, results, tools)?;
@@ -104,6 +119,54 @@ impl RunOutput {
         }
         Ok(())
     }
+}
+
+/// The calls that wait when a command ends.
+#[derive(Debug)]
+pub(crate) struct Waiting<'w> {
+    pub(crate) path: &'w Path,
+    pub(crate) calls: Vec<&'w CallId>,
+}
+
+impl RunOutput {
+    /// Writes what comes last while calls still wait. What goes back to a provider has to be whole, so a status takes
+    /// its place.
+    pub(crate) fn finish_waiting(
+        self,
+        cx: &Context,
+        turn: &Turn,
+        results: &[ToolResult],
+        waiting: &Waiting<'_>,
+    ) -> Result<(), CommandError> {
+        if !matches!(self.shown, Shown::Results { .. }) {
+            return self.finish(cx, turn, results, &[]);
+        }
+        drop(self);
+        let Waiting { path, calls } = waiting;
+        cx.terminal.print_json(serde_json::json!({
+            "status": "suspended",
+            "file": path.display().to_string(),
+            "waiting": calls,
+            "finished": results.len(),
+        }))
+    }
+}
+
+/// Tells how to see the causes that models don't read.
+fn note_causes(cx: &Context, results: &[ToolResult]) {
+    if cx.global.verbose > 0 {
+        return;
+    }
+    match results.iter().filter(|result| result.failure().is_some_and(has_hidden_cause)).count() {
+        0 => {}
+        1 => cx.terminal.note("1 call failed with an internal error; `-v` shows its cause"),
+        count => cx.terminal.note(format!("{count} calls failed with internal errors; `-v` shows their causes")),
+    }
+}
+
+/// Reports whether a failure has a cause that its message for the model leaves out.
+pub(crate) fn has_hidden_cause(failure: &ToolFailure) -> bool {
+    failure.kind == FailureKind::ExecutionError && failure.source().is_some()
 }
 
 /// Returns the exit status for a run whose calls have these results.

@@ -58,6 +58,11 @@ impl Terminal {
         terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0))
     }
 
+    /// Returns the width for messages to a person, or none where a program reads them line by line.
+    pub(crate) fn message_width(self) -> Option<usize> {
+        self.stderr.then(|| self.width())
+    }
+
     /// Returns the number of rows.
     pub(crate) fn height(self) -> usize {
         terminal_size::terminal_size().map_or(DEFAULT_HEIGHT, |(_, height)| usize::from(height.0))
@@ -200,6 +205,37 @@ pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     }
 }
 
+/// Returns text whose lines are broken between words. What follows a break is indented as its line, and this much more.
+/// A word that is longer than the width stays whole.
+pub(crate) fn wrapped(text: &str, width: usize, hang: usize) -> String {
+    text.split('\n').map(|line| wrapped_line(line, width, hang)).collect::<Vec<_>>().join("\n")
+}
+
+fn wrapped_line(line: &str, width: usize, hang: usize) -> String {
+    if line.width() <= width {
+        return line.to_owned();
+    }
+    let start = line.len() - line.trim_start_matches(' ').len();
+    // Half of the width is left for words, however deep the line is.
+    let indent = (start + hang).min(width / 2);
+    let mut broken = line[..start].to_owned();
+    let mut taken = start;
+    for piece in line[start..].split_inclusive(' ') {
+        if taken + piece.trim_end().width() > width && taken > start.max(indent) {
+            broken.truncate(broken.trim_end().len());
+            broken.push('\n');
+            broken.extend(std::iter::repeat_n(' ', indent));
+            taken = indent;
+            if piece == " " {
+                continue;
+            }
+        }
+        broken.push_str(piece);
+        taken += piece.width();
+    }
+    broken
+}
+
 /// Returns text that takes exactly this many columns: cut, or padded with spaces.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     let mut text = cut(text, columns).into_owned();
@@ -210,7 +246,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, escaped, escaped_json, escaped_json_text, fit, one_line, printable};
+    use super::{cut, escaped, escaped_json, escaped_json_text, fit, one_line, printable, wrapped};
 
     #[test]
     fn control_characters_become_escapes_and_other_text_is_kept() {
@@ -262,6 +298,17 @@ mod tests {
         assert_eq!(cut("字字字字", 6), "字字…");
         assert_eq!(cut("e\u{301}e\u{301}e\u{301}", 3), "e\u{301}e\u{301}e\u{301}");
         assert_eq!((cut("ab", 1), cut("ab", 0), cut("", 0)), ("…".into(), "".into(), "".into()));
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        assert_eq!(wrapped("one two three four", 9, 0), "one two\nthree\nfour");
+        assert_eq!(wrapped("  one two three\nfour", 10, 2), "  one two\n    three\nfour");
+        assert_eq!(wrapped("a extraordinary b", 5, 0), "a\nextraordinary\nb");
+        assert_eq!(wrapped("字字 字字 字字", 9, 0), "字字 字字\n字字");
+        assert_eq!(wrapped("x          y z", 9, 30), "x\n    y z");
+        assert_eq!(wrapped("", 9, 2), "");
+        assert_eq!(wrapped("fits\n", 4, 2), "fits\n");
     }
 
     #[test]

@@ -126,8 +126,14 @@ impl OpenWorkspace {
             .map(|call| {
                 let message =
                     format!("`{}` is not a standard tool, and there is no `{FILE_NAME}` here or above", call.name);
-                Fault::new(message)
-                    .advice("run the command in the folder of your workspace, or name it with `--workspace`")
+                let similar = match self.executor.find(&call.name) {
+                    Err(LookupError::NotFound { similar, .. }) => similar.into_iter().next(),
+                    _ => None,
+                };
+                let fault = Fault::new(message);
+                let fault =
+                    similar.into_iter().fold(fault, |fault, name| fault.advice(format!("did you mean `{name}`?")));
+                fault.advice("run the command in the folder of your workspace, or name it with `--workspace`")
             })
             .collect();
         if faults.is_empty() { Ok(()) } else { Err(faults) }

@@ -106,7 +106,7 @@ pub enum McpError {
         server: String,
     },
     /// An earlier attempt failed, and the next one is made after a pause.
-    #[error("the MCP server `{server}` failed before and is tried again in {retry_after:?}: {reason}")]
+    #[error("the MCP server `{server}` failed before and is tried again in {} s: {reason}", .retry_after.as_secs_f64().ceil())]
     Waiting {
         /// The server.
         server: String,

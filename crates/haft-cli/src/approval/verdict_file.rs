@@ -1,8 +1,11 @@
 //! Verdict files: an array or lines of verdicts, as the library writes them or in short form.
 //!
 //! The short forms are `{"call_id": "c1", "decision": "approved"}`, `"denied"` with a `reason`, `"edited"` with
-//! `arguments`, and `"answered"` with an `answer`. A verdict with a `digest` holds only for exactly what it was given
+//! `arguments`, and `"answered"` with an `answer`. `by` names who decided, as `who` does, and `at` is a time as in RFC 3339 or in Unix
+//! milliseconds. A verdict with a `digest` holds only for exactly what it was given
 //! for.
+
+mod time;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,7 +23,7 @@ use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::input::TextInput;
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "call_id",
     "decision",
     "reason",
@@ -28,6 +31,7 @@ const KEYS: [&str; 15] = [
     "answer",
     "scope",
     "who",
+    "by",
     "at",
     "v",
     "request_id",
@@ -186,8 +190,8 @@ impl FileVerdict {
             decision: decision(record)?,
             reason: record.read("reason", "a string")?,
             scope: scope(record)?,
-            who: record.read("who", "a string")?,
-            at: record.read("at", "a time in Unix milliseconds")?,
+            who: who(record)?,
+            at: at(record)?,
             digest: record.read::<String>("digest", "a string")?.filter(|digest| !digest.is_empty()),
             signature: record.read("signature", "a signature")?,
         })
@@ -261,6 +265,25 @@ fn decision(record: &Record<'_>) -> Result<ApprovalDecision, Fault> {
     })
 }
 
+/// Reads who decided, under either name.
+fn who(record: &Record<'_>) -> Result<Option<String>, Fault> {
+    match (record.read("who", "a string")?, record.get("by")) {
+        (Some(_), Some(by)) => Err(record.fault_at(by, "`by` and `who` are the same key").advice("keep one of them")),
+        (None, Some(_)) => record.read("by", "a string"),
+        (who, None) => Ok(who),
+    }
+}
+
+/// Reads when somebody decided.
+fn at(record: &Record<'_>) -> Result<Option<Timestamp>, Fault> {
+    let Some(member) = record.get("at").filter(|member| member.json.starts_with('"')) else {
+        return record.read("at", "a time such as `2026-05-01T10:00:00Z`, or in Unix milliseconds");
+    };
+    let text: String = record.read("at", "a string")?.unwrap_or_default();
+    let invalid = || record.fault_at(member, format!("`{text}` is not a time with a date and a zone"));
+    time::read(&text).map(Some).ok_or_else(|| invalid().advice("write one such as `2026-05-01T10:00:00Z`"))
+}
+
 fn scope(record: &Record<'_>) -> Result<ApprovalScope, Fault> {
     let Some(word) = record.read::<String>("scope", "a string")? else { return Ok(ApprovalScope::ThisCall) };
     match ApprovalScope::from(word.as_str()) {
@@ -313,6 +336,22 @@ mod tests {
         assert!(bound.iter().zip(&requests).all(|(response, request)| response.request_id == request.request_id));
         assert!(bound.iter().all(|response| response.digest == "d1"));
         assert_eq!((bound[0].who.as_deref(), bound[1].reason.as_deref()), (Some("ana"), Some("no")));
+    }
+
+    #[test]
+    fn who_decided_and_when_is_kept() {
+        let bound = |text: &str| file(text).unwrap().bind_all(&[&request("a")]).unwrap().remove(0);
+        for at in ["\"2026-05-01T12:00:00+02:00\"", "1777629600000"] {
+            let verdict = bound(&format!(r#"{{"call_id": "a", "decision": "approved", "by": "ana", "at": {at}}}"#));
+            assert_eq!((verdict.who.as_deref(), verdict.at.unwrap().unix_millis()), (Some("ana"), 1_777_629_600_000));
+        }
+        for (member, message) in [
+            (r#""at": "tomorrow""#, "`/at`: `tomorrow` is not a time with a date and a zone"),
+            (r#""who": "ana", "by": "bob""#, "`/by`: `by` and `who` are the same key"),
+        ] {
+            let faults = file(&format!(r#"{{"call_id": "a", "decision": "approved", {member}}}"#)).unwrap_err();
+            assert!(messages(faults)[0].ends_with(message.rsplit("`: ").next().unwrap()), "{member}");
+        }
     }
 
     #[test]

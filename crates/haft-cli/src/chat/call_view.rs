@@ -3,6 +3,7 @@
 use haft::approval::ApprovalDecision;
 use haft::run::{FailureClass, ResultParts, ToolCall, ToolEvent, ToolResult};
 
+use crate::run_output::has_hidden_cause;
 use crate::screen::Screen;
 use crate::terminal::{cut, one_line};
 use crate::view::LiveView;
@@ -70,6 +71,9 @@ fn line(result: &ToolResult, call: Option<&ToolCall>, width: usize) -> String {
         format!(" {}", cut(&arguments, width / 2))
     };
     let outcome = match outcome.failure() {
+        Some(failure) if has_hidden_cause(failure) => {
+            format!("{}: {} (`-v` shows it)", failure.kind.as_str(), one_line(&failure.message))
+        }
         Some(failure) => format!("{}: {}", failure.kind.as_str(), one_line(&failure.message)),
         None => one_line(&result.to_model_text()),
     };

@@ -42,7 +42,7 @@ pub(crate) async fn run(
     let end = turn::run(chat, &mut *view, &cancellation).await?;
     let has_denied = view.has_denied();
     drop(view);
-    for note in chat.notes.take() {
+    if let Some(note) = chat.notes.take() {
         cx.terminal.note(crate::terminal::printable(&note));
     }
     if form == PrintForm::Text {

@@ -5,9 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use haft::model::RequestReport;
 
-/// The most notes to show about one request.
-const MAX_NOTES: usize = 6;
-
 /// The notes not shown yet, each once. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestNotes(Arc<Mutex<Notes>>);
@@ -33,15 +30,14 @@ impl RequestNotes {
         }
     }
 
-    /// Takes the notes that were not shown yet.
-    pub(crate) fn take(&self) -> Vec<String> {
-        let mut new = std::mem::take(&mut self.notes().new);
-        let rest = new.len().saturating_sub(MAX_NOTES);
-        if rest > 0 {
-            new.truncate(MAX_NOTES);
-            new.push(format!("and {rest} more; `haft check` lists what each provider can't take"));
-        }
-        new
+    /// Takes the notes that were not shown yet, as one line: they would push the conversation off the screen.
+    pub(crate) fn take(&self) -> Option<String> {
+        let mut new = std::mem::take(&mut self.notes().new).into_iter();
+        let first = new.next()?;
+        Some(match new.len() {
+            0 => first,
+            more => format!("{first}; and {more} more: `haft check` lists what each provider can't take"),
+        })
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
@@ -51,17 +47,15 @@ impl RequestNotes {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_NOTES, RequestNotes};
+    use super::RequestNotes;
 
     #[test]
-    fn a_note_is_shown_once_and_many_are_counted() {
+    fn notes_are_shown_once_and_as_one_line() {
         let notes = RequestNotes::default();
-        notes.add_lines(["a", "b", "a"]);
-        assert_eq!(notes.take(), ["a", "b"]);
-        let many: Vec<String> = (0..MAX_NOTES + 2).map(|number| number.to_string()).collect();
-        notes.add_lines(many.iter().map(String::as_str).chain(["a"]));
-        let shown = notes.take();
-        assert_eq!((shown.len(), notes.take().len()), (MAX_NOTES + 1, 0));
-        assert!(shown[MAX_NOTES].starts_with("and 2 more"), "{shown:?}");
+        notes.add_lines(["a", "a"]);
+        assert_eq!(notes.take().as_deref(), Some("a"));
+        assert_eq!(notes.take(), None);
+        notes.add_lines(["a", "b", "c", "d"]);
+        assert_eq!(notes.take().unwrap(), "b; and 2 more: `haft check` lists what each provider can't take");
     }
 }

@@ -110,7 +110,7 @@ impl Session<'_> {
         };
         drop(view);
         drop(part);
-        for note in self.chat.notes.take() {
+        if let Some(note) = self.chat.notes.take() {
             self.note(&note);
         }
         self.chat.save()?;

@@ -241,7 +241,7 @@ impl PersonView {
 impl ChatView for PersonView {
     fn event(&mut self, event: &LoopEvent) -> Result<(), CommandError> {
         self.has_denied |= denies(event);
-        for note in self.notes.take() {
+        if let Some(note) = self.notes.take() {
             self.note(&note)?;
         }
         match event {

@@ -7,10 +7,12 @@
 //! The file's comments, order and white space stay as they are. A text that could not be loaded never becomes the file.
 
 mod added_tools;
+mod auth;
 pub(in crate::command) mod client_file;
 mod edit;
 mod entry;
 mod parameter;
+mod private_host;
 mod server;
 mod write;
 
@@ -54,7 +56,9 @@ enum AddKind {
 #[command(after_help = "Examples:
   haft add http weather/now --url 'https://api.weather.example/now?city={city}' --description 'The weather in a city.'
   haft add http chat/post --url https://chat.example/messages --method POST --param text:string='The message.' \\
-      --bearer chat=CHAT_TOKEN --approve")]
+      --bearer chat=CHAT_TOKEN --approve
+  haft add http shop/items --url https://shop.example/items --auth-header X-Api-Key=shop=SHOP_KEY
+  haft add http lab/state --url http://localhost:8080/state --allow-private")]
 struct HttpArguments {
     /// The name of the tool: `toolbox/tool`
     name: String,
@@ -64,16 +68,18 @@ struct HttpArguments {
     /// The method; GET without it
     #[arg(long, ignore_case = true, value_parser = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"])]
     method: Option<String>,
-    /// The secret that is sent as a bearer token: the name of a secret of the file, or `NAME=VARIABLE` to define it by
-    /// an environment variable
-    #[arg(long, value_name = "SECRET")]
-    bearer: Option<String>,
     /// A header, such as `accept: application/json`. A value such as `{x}` is a parameter
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
     /// A parameter of the query, such as `per_page=50`. A value such as `{x}` is a parameter
     #[arg(long, value_name = "NAME=VALUE")]
     query: Vec<String>,
+    #[command(flatten)]
+    auth: auth::AuthOptions,
+    /// Permits requests to the host of the URL if it is not public, such as one of this machine: adds it to
+    /// `http.allow-hosts`
+    #[arg(long)]
+    allow_private: bool,
     #[command(flatten)]
     tool: ToolOptions,
 }
@@ -82,7 +88,8 @@ struct HttpArguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   haft add openapi shop --file shop.yaml
-  haft add openapi shop/orders --file shop.yaml --tag orders --method GET")]
+  haft add openapi shop/orders --file shop.yaml --tag orders --method GET
+  haft add openapi shop --file shop.yaml --security apiKey=shop=SHOP_KEY")]
 struct OpenapiArguments {
     /// The toolbox of the tools, and a name for the import: `toolbox`, or `toolbox/import`
     name: String,
@@ -98,6 +105,14 @@ struct OpenapiArguments {
     /// The URL that all paths are appended to, in place of the servers of the document
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+    /// The secret of a security scheme of the document: the name of a secret of the file, or `SCHEME=NAME=VARIABLE` to
+    /// define it by an environment variable. For basic authentication, `SCHEME=USER:NAME`
+    #[arg(long, value_name = "SCHEME=SECRET")]
+    security: Vec<String>,
+    /// Permits requests to hosts that are not public, such as this machine: adds those of the import to
+    /// `http.allow-hosts`
+    #[arg(long)]
+    allow_private: bool,
     /// Requires approval of every call
     #[arg(long)]
     approve: bool,
@@ -151,7 +166,8 @@ pub(crate) async fn run(arguments: AddArguments, cx: &Context) -> Result<ExitSta
     }
     // A file with faults is reported as it is, before anything is added.
     let before = workspace::load_file(cx, &path).await?;
-    let entry = NewEntry::new(&arguments.kind, &before)?;
+    let mut entry = NewEntry::new(&arguments.kind, &before)?;
+    private_host::allow(cx, &mut entry, &path, &before).await?;
     add_entry(cx, &path, &before, entry, Unlisted::Rejected).await?;
     Ok(ExitStatus::Done)
 }
@@ -214,6 +230,7 @@ async fn add_entry(
     cx.terminal.note(format!("added {} to {}", printable(&entry.shown_name()), printable(&path.display().to_string())));
     report_trust(cx, before, &after, &added)?;
     // As it is with the trust that was just recorded.
+    private_host::report(cx, entry, &draft).await;
     added_tools::report(cx, entry, path, workspace::load_file(cx, path).await?);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `haft call`: one call, checked like a model's.
 
-mod argument;
+pub(crate) mod argument;
 mod outcome;
 mod parameter;
 
@@ -98,6 +98,10 @@ async fn argument_text(
     let input = match arguments.arguments.as_deref() {
         None => TextInput { origin: "the arguments".to_owned(), text: "{}".to_owned() },
         Some("-") => TextInput::read_or_wait(Path::new("-"), cx).await?,
+        Some(text) if argument::is_assignment(text) => {
+            let fault = Fault::new(format!("the arguments `{text}` are not JSON"));
+            return Err(fault.advice(format!("set an argument with `--arg '{text}'`")).into());
+        }
         Some(text) => match text.strip_prefix('@') {
             Some(path) => TextInput::read(Path::new(path))?,
             None => TextInput { origin: "the arguments".to_owned(), text: text.to_owned() },

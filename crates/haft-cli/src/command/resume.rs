@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
 use crate::run_options::RunOptionArguments;
-use crate::run_output::{OutputForm, RunOutput, exit_status, note_rejected, note_waiting, unread};
+use crate::run_output::{OutputForm, RunOutput, Waiting, exit_status, note_rejected, note_waiting, unread};
 use crate::screen::Screen;
 use crate::suspended_run::{Ledger, RecordCalls, SuspendedRun};
 use crate::workspace::{self, OpenWorkspace, Remarks};
@@ -98,7 +98,7 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
         options.results.or_else(|| stored.results_provider()).filter(|_| !options.json),
         options.json,
     );
-    let mut output = RunOutput::new(form, &screen, &calls);
+    let mut output = RunOutput::new(form, &screen, &calls, options.events.as_deref())?;
     for (index, result) in stored.unreported() {
         output.event(cx, &ToolEvent::Output { index, result })?;
     }
@@ -114,20 +114,27 @@ async fn resume(arguments: ResumeArguments, cx: &Context) -> Result<ExitStatus, 
         go_on(suspended, continued, &stored, &mut output, cx).await?;
     }
     let results = stored.results()?;
-    let waiting = stored.suspended()?.map_or(0, |suspended| suspended.pending().len() + suspended.unstarted().count());
+    let suspended = stored.suspended()?;
+    let waiting: Vec<&CallId> = suspended.iter().flat_map(waiting_calls).collect();
+    let is_waiting = !waiting.is_empty();
     let turn = Turn::new(calls.into_iter().map(Into::into).collect(), Finish::ToolCalls);
-    if waiting == 0 {
+    if is_waiting {
+        let waiting = Waiting { path: stored.path(), calls: waiting };
+        output.finish_waiting(cx, &turn, &results, &waiting)?;
+        stored.ensure_stored()?;
+        note_waiting(cx, stored.path(), waiting.calls.len());
+    } else {
         output.finish(cx, &turn, &results, &executor.list(&run_options))?;
         stored.ensure_stored()?;
         stored.remove()?;
-    } else {
-        if !matches!(output, RunOutput::Results { .. }) {
-            output.finish(cx, &turn, &results, &[])?;
-        }
-        stored.ensure_stored()?;
-        note_waiting(cx, stored.path(), waiting);
     }
-    Ok(exit_status(cx, options.failures(), &results, waiting > 0))
+    Ok(exit_status(cx, options.failures(), &results, is_waiting))
+}
+
+/// Returns the calls that wait for a verdict, and those that have not begun.
+fn waiting_calls(suspended: &Suspended) -> impl Iterator<Item = &CallId> {
+    let unstarted = suspended.unstarted().map(|call| &call.call_id);
+    suspended.pending().map(|request| &request.call_id).chain(unstarted)
 }
 
 /// Opens the workspace from the options, else the run's. A file that the ledger does not know can't choose the

@@ -13,7 +13,7 @@ use crate::error::{CommandError, Fault};
 use crate::exit::ExitStatus;
 use crate::input::TextInput;
 use crate::run_options::RunOptionArguments;
-use crate::run_output::{OutputForm, RunOutput, exit_status, note_rejected, note_waiting, unread};
+use crate::run_output::{OutputForm, RunOutput, Waiting, exit_status, note_rejected, note_waiting, unread};
 use crate::screen::Screen;
 use crate::suspended_run::{Ledger, NewRun, RecordCalls, SuspendedRun};
 use crate::workspace::{CallerArgument, OpenWorkspace, Remarks};
@@ -37,6 +37,10 @@ const MAX_RUN_ID: usize = 128;
   haft run calls.json --approve verdicts.json       take the verdicts of a file
   haft run calls.json --suspend waiting.json        let calls that require approval wait in a file
   haft run calls.json --run-id order-17             repeat it, with the same idempotency keys
+  haft run calls.json --results openai --events events.jsonl   keep the events too
+
+With `--suspend` and `--results`, a run with calls that wait prints a status in place of the results:
+an object with `status`, `file`, the ids of the calls that are `waiting`, and how many are `finished`.
 
 The limits of the workspace hold too: of two limits, the stricter applies.
 
@@ -45,6 +49,7 @@ A file of verdicts has an array or lines of them, such as
   {\"call_id\": \"c2\", \"decision\": \"denied\", \"reason\": \"not today\"}
   {\"call_id\": \"c3\", \"decision\": \"edited\", \"arguments\": {\"path\": \"a.txt\"}}
   {\"call_id\": \"c4\", \"decision\": \"answered\", \"answer\": 42}
+Each may have `by`, who decided, and `at`, when: `2026-05-01T10:00:00Z` or Unix milliseconds.
 
 Exit codes: 0 every call has its result, or waits; with `--fail`, 1 if a call failed, else 3 if one
 was denied, is not permitted or waits; 1 also if the reader of the output went away, which cancels
@@ -107,7 +112,7 @@ async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, C
     let run_id = run_id.unwrap_or_else(RunId::random);
     let run_options = approver.attach(options.apply(executor.options(), cx)).run_id(&run_id);
     let tools = executor.list(&run_options);
-    let output = RunOutput::new(form, &screen, &read.calls);
+    let output = RunOutput::new(form, &screen, &read.calls, options.events.as_deref())?;
     let stored = match suspend.filter(|_| !read.turn.is_cut_off()) {
         Some(path) => {
             let workspace = workspace.loaded.as_ref().map(|loaded| loaded.path.as_path());
@@ -122,7 +127,8 @@ async fn run_file(arguments: RunArguments, cx: &Context) -> Result<ExitStatus, C
         stored.suspend_again(suspended)?;
         note_waiting(cx, stored.path(), suspended.pending().len());
         ran.written?;
-        finish_waiting(cx, output, &read, &ran.results)?;
+        let calls = suspended.pending().map(|request| &request.call_id).collect();
+        output.finish_waiting(cx, &read.turn, &ran.results, &Waiting { path: stored.path(), calls })?;
     } else {
         if let (Err(_), Some(stored)) = (&ran.written, &stored) {
             note_unreported(cx, stored.path());
@@ -192,19 +198,6 @@ async fn run_calls(
     }
     note_rejected(cx, &run);
     Ok((output, Ran { results: results.into_values().collect(), suspended: run.suspended(), written }))
-}
-
-/// Shows a run's results while calls still wait. What goes back to a provider has to be whole.
-fn finish_waiting(
-    cx: &Context,
-    output: RunOutput,
-    read: &ReadCalls,
-    results: &[ToolResult],
-) -> Result<(), CommandError> {
-    match output {
-        RunOutput::Results { .. } => Ok(()),
-        output => output.finish(cx, &read.turn, results, &[]),
-    }
 }
 
 /// Tells where the results are that could not be printed.

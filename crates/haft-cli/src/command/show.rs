@@ -11,6 +11,7 @@ use crate::command::tools::{EntryIndex, ToolListing};
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
+use crate::terminal::wrapped;
 use crate::workspace::{OpenWorkspace, Remarks};
 
 /// Shows one tool: parameters, source, losses per wire, who may call it and who must approve
@@ -41,7 +42,7 @@ pub(crate) async fn run(arguments: &ShowArguments, cx: &Context) -> Result<ExitS
         cx.terminal.print_json(page.json())?;
         return Ok(ExitStatus::Done);
     }
-    let mut text = page.text();
+    let mut text = wrapped(&page.text(), cx.terminal.width(), 2);
     if arguments.schema {
         for (title, schema) in page.schemas() {
             text.push_str(&format!("\n\n{title}\n{}", indented(&format!("{schema:#}"))));

@@ -99,10 +99,12 @@ fn still(stage: &CallStage) -> ProgressStyle {
 
 /// Returns a time as people read it.
 pub(super) fn time_text(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0 => format!("{} ms", time.as_millis()),
-        1..60 => format!("{:.1} s", time.as_secs_f64()),
+    // Rounded first, or a time just below a minute would be `60.0 s`.
+    let (millis, tenths) = (time.as_millis(), (time.as_millis() + 50) / 100);
+    let seconds = time.as_secs().max(60);
+    match tenths {
+        _ if millis < 1000 => format!("{millis} ms"),
+        0..600 => format!("{}.{} s", tenths / 10, tenths % 10),
         _ => format!("{} min {} s", seconds / 60, seconds % 60),
     }
 }
@@ -128,4 +130,25 @@ fn steps(fraction: f64) -> u64 {
 /// Returns a template's style. All templates are written in this file, so an invalid one fails the tests.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_before_their_unit_is_chosen() {
+        for (millis, text) in [
+            (0, "0 ms"),
+            (949, "949 ms"),
+            (999, "999 ms"),
+            (1_234, "1.2 s"),
+            (1_250, "1.3 s"),
+            (59_940, "59.9 s"),
+            (59_970, "1 min 0 s"),
+            (61_900, "1 min 1 s"),
+        ] {
+            assert_eq!(time_text(Duration::from_millis(millis)), text, "{millis}");
+        }
+    }
 }

@@ -6,6 +6,8 @@
 mod chat;
 mod cmd;
 #[cfg(unix)]
+mod completion;
+#[cfg(unix)]
 mod crash;
 mod guide;
 #[cfg(unix)]
@@ -21,6 +23,7 @@ mod pins;
 #[cfg(unix)]
 mod pty;
 mod run;
+mod schema;
 #[cfg(unix)]
 mod serve;
 #[cfg(unix)]

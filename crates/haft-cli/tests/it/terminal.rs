@@ -5,6 +5,7 @@
 mod approval;
 mod bar;
 mod interrupt;
+mod wrap;
 
 use std::fs;
 use std::path::Path;

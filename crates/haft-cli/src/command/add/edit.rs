@@ -4,7 +4,7 @@
 //! lines, so that not even line ends change.
 
 use haft::workspace::{FileDigest, Loaded};
-use toml_edit::{DocumentMut, InlineTable, Item, Table, value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, value};
 
 use super::entry::NewEntry;
 use crate::error::Fault;
@@ -94,6 +94,12 @@ fn add_to_text(old: &str, entry: &NewEntry) -> Result<AddedText, String> {
         let secrets = secrets.as_table_like_mut().ok_or("`secrets` is no table")?;
         secrets.insert(name, value(origin));
     }
+    for host in entry.private_hosts.allowed() {
+        let http = child(document.as_item_mut(), "http", TableHeader::Written)?;
+        let http = http.as_table_like_mut().ok_or("`http` is no table")?;
+        let hosts = http.entry("allow-hosts").or_insert_with(|| value(Array::new()));
+        hosts.as_array_mut().ok_or("`http.allow-hosts` is no array")?.push(host);
+    }
     let toolboxes = child(document.as_item_mut(), "toolbox", TableHeader::Implied)?;
     let toolbox = child(toolboxes, entry.namespace.as_str(), TableHeader::Implied)?;
     let entries = child(toolbox, entry.sort.key(), TableHeader::Implied)?;
@@ -157,14 +163,20 @@ fn insert(entries: &mut Item, entry: &NewEntry) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts the new lines between the old ones, which stay as they are with their line ends. Returns `None` if an old line
-/// has changed.
+/// Puts the new lines between the old ones, which stay as they are with their line ends, and in place of those that the
+/// new text lacks. Returns `None` if that is not the new text.
 fn spliced(old: &str, edited: &str) -> Option<AddedText> {
     let line_end = if old.contains("\r\n") { "\r\n" } else { "\n" };
     let mut remaining = old.split_inclusive('\n').peekable();
     let mut added = AddedText { text: String::with_capacity(edited.len()), lines: Vec::new() };
-    for line in edited.lines() {
-        let is_old = remaining.peek().is_some_and(|original| original.trim_end_matches(['\r', '\n']) == line);
+    let without_end = |line: &str| line.trim_end_matches(['\r', '\n']).to_owned();
+    for (at, line) in edited.lines().enumerate() {
+        let is_gone = |original: &str| {
+            let original = without_end(original);
+            original != line && !edited.lines().skip(at).any(|line| line == original)
+        };
+        remaining.next_if(|original| is_gone(original));
+        let is_old = remaining.peek().is_some_and(|original| without_end(original) == line);
         match remaining.next_if(|_| is_old) {
             Some(original) => {
                 added.text.push_str(original);
@@ -189,6 +201,7 @@ mod tests {
     use haft::registry::Namespace;
 
     use super::super::entry::EntrySort;
+    use super::super::private_host::PrivateHosts;
     use super::*;
 
     fn entry(namespace: &str, secret: Option<&str>) -> NewEntry {
@@ -204,6 +217,7 @@ mod tests {
             sort: EntrySort::Tool,
             table,
             secrets: secret.map(|name| (name.to_owned(), "API_TOKEN".to_owned())).into_iter().collect(),
+            private_hosts: PrivateHosts::Reported,
         }
     }
 
@@ -255,6 +269,20 @@ mod tests {
             let tools = &document["toolbox"]["a"]["tool"];
             assert!(tools["x"]["kind"].is_str() && tools["read"]["url"].is_str(), "{}", added.text);
             assert!(added.diff().contains("api.example"), "{}", added.diff());
+        }
+    }
+
+    #[test]
+    fn private_hosts_are_added_to_those_that_are_allowed() {
+        for (old, expected) in [
+            ("", "allow-hosts = [\"localhost:1\"]"),
+            ("[http]\nonly-hosts = ['a.example']\n", "allow-hosts = [\"localhost:1\"]"),
+            ("[http]\nallow-hosts = ['b:2'] # b\n", "allow-hosts = ['b:2', \"localhost:1\"] # b"),
+        ] {
+            let mut entry = entry("a", None);
+            entry.private_hosts = PrivateHosts::Allowed(vec!["localhost:1".to_owned()]);
+            let added = add_to_text(old, &entry).unwrap();
+            assert!(added.text.contains(expected) && added.diff().contains("+allow-hosts"), "{}", added.text);
         }
     }
 

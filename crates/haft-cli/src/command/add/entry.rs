@@ -9,7 +9,8 @@ use haft::workspace::{Loaded, LoadedEntry, SetAsideEntry};
 use toml_edit::{Array, InlineTable, Table, Value, value};
 
 use super::parameter::ParameterSpec;
-use super::{AddKind, CommandArguments, HttpArguments, OpenapiArguments, ToolOptions};
+use super::private_host::PrivateHosts;
+use super::{AddKind, CommandArguments, HttpArguments, OpenapiArguments, ToolOptions, auth};
 use crate::error::Fault;
 
 /// The default import name.
@@ -28,6 +29,7 @@ pub(super) struct NewEntry {
     pub(super) table: Table,
     /// The secrets to add to the file, each with the environment variable that it is read from.
     pub(super) secrets: Vec<(String, String)>,
+    pub(super) private_hosts: PrivateHosts,
 }
 
 /// An entry's sort.
@@ -90,7 +92,7 @@ impl NewEntry {
     }
 
     fn http(arguments: &HttpArguments, before: &Loaded) -> Result<Self, Fault> {
-        let HttpArguments { name, url, method, bearer, header, query, tool } = arguments;
+        let HttpArguments { name, url, method, header, query, auth, allow_private, tool } = arguments;
         let (namespace, name) = tool_name(name)?;
         let template: UrlTemplate = url.parse().map_err(|error| {
             Fault::new(format!("the URL `{url}` is invalid")).cause(&error as &haft::tools::http::UrlTemplateError)
@@ -113,15 +115,13 @@ impl NewEntry {
                 variables.extend(pairs.iter().filter_map(|(_, text)| placeholder(text)));
             }
         }
-        let mut secrets = Vec::new();
-        if let Some(bearer) = bearer {
-            let (name, variable) =
-                bearer.split_once('=').map_or((bearer.as_str(), None), |(name, var)| (name, Some(var)));
-            table.insert("auth", value([("bearer", name)].into_iter().collect::<InlineTable>()));
-            secrets.extend(new_secret(name, variable, before)?);
+        let (auth, secrets) = auth.read(before)?;
+        if !auth.is_empty() {
+            table.insert("auth", value(auth));
         }
         finish(&mut table, tool, variables);
-        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secrets })
+        let private_hosts = PrivateHosts::of(*allow_private);
+        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secrets, private_hosts })
     }
 
     fn command(arguments: &CommandArguments) -> Result<Self, Fault> {
@@ -132,11 +132,12 @@ impl NewEntry {
         let defaults = CommandTool::new(argv.iter().map(String::as_str)).default_parameters();
         let variables = defaults["properties"].as_object().into_iter().flat_map(serde_json::Map::keys).cloned();
         finish(&mut table, tool, variables.collect());
-        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secrets: Vec::new() })
+        let private_hosts = PrivateHosts::Reported;
+        Ok(Self { namespace, name, sort: EntrySort::Tool, table, secrets: Vec::new(), private_hosts })
     }
 
     fn openapi(arguments: &OpenapiArguments, before: &Loaded) -> Result<Self, Fault> {
-        let OpenapiArguments { name, file, tag, method, base_url, approve } = arguments;
+        let OpenapiArguments { name, file, tag, method, base_url, security, allow_private, approve } = arguments;
         let (namespace, import) = name.split_once('/').unwrap_or((name, DEFAULT_IMPORT));
         let namespace = Namespace::new(namespace).map_err(|error| invalid_name(name, &error))?;
         let import = SimpleName::new(import).map_err(|error| invalid_name(name, &error))?.to_string();
@@ -151,10 +152,15 @@ impl NewEntry {
         if let Some(base_url) = base_url {
             table.insert("base-url", value(base_url));
         }
+        let (security, secrets) = auth::security(security, before)?;
+        if !security.is_empty() {
+            table.insert("security", value(security));
+        }
         if *approve {
             table.insert("approval", value("always"));
         }
-        Ok(Self { namespace, name: import, sort: EntrySort::Import, table, secrets: Vec::new() })
+        let private_hosts = PrivateHosts::of(*allow_private);
+        Ok(Self { namespace, name: import, sort: EntrySort::Import, table, secrets, private_hosts })
     }
 }
 
@@ -253,8 +259,9 @@ fn placeholder(value: &Value) -> Option<String> {
     Some(value.as_str()?.strip_prefix('{')?.strip_suffix('}')?.to_owned())
 }
 
-/// Returns the secret to add to the file, or `None` if the file has it.
+/// Returns the secret to add to the file, or `None` if the file has it. `option` is what the person wrote before the name.
 pub(super) fn new_secret(
+    option: &str,
     name: &str,
     variable: Option<&str>,
     before: &Loaded,
@@ -263,11 +270,11 @@ pub(super) fn new_secret(
         (false, Some(variable)) => Ok(Some((name.to_owned(), variable.to_owned()))),
         (true, None) => Ok(None),
         (true, Some(_)) => Err(Fault::new(format!("the secret `{name}` exists already"))
-            .advice(format!("write `--bearer {name}` to use it, or choose another name"))),
+            .advice(format!("write `{option}{name}` to use it, or choose another name"))),
         (false, None) => {
             let close = before.secrets.names().find(|known| strsim::jaro_winkler(known, name) >= LEAST_SIMILAR);
             let fault = Fault::new(format!("the secret `{name}` is not defined"))
-                .advice(format!("write `--bearer {name}=VARIABLE` to define it by an environment variable"));
+                .advice(format!("write `{option}{name}=VARIABLE` to define it by an environment variable"));
             Err(match close {
                 Some(close) => fault.advice(format!("or did you mean `{close}`?")),
                 None => fault,

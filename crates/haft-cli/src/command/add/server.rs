@@ -11,6 +11,7 @@ use toml_edit::{Array, InlineTable, Table, Value, value};
 
 use super::client_file::{self, ClientServer, ClientTarget, FoundServer, HeaderSecret};
 use super::entry::{EntrySort, NewEntry, invalid_name, new_secret, pairs};
+use super::private_host::PrivateHosts;
 use super::{Unlisted, add_entry};
 use crate::command::mcp::LiveImport;
 use crate::context::Context;
@@ -165,7 +166,7 @@ pub(super) fn entry(arguments: &ServerArguments, before: &Loaded) -> Result<NewE
                 let (secret, variable) =
                     bearer.split_once('=').map_or((bearer.as_str(), None), |(name, variable)| (name, Some(variable)));
                 table.insert("auth", value([("bearer", secret)].into_iter().collect::<InlineTable>()));
-                secrets.extend(new_secret(secret, variable, before)?);
+                secrets.extend(new_secret("--bearer ", secret, variable, before)?);
             }
             if arguments.oauth {
                 table.insert("auth", value("oauth"));
@@ -196,7 +197,14 @@ pub(super) fn entry(arguments: &ServerArguments, before: &Loaded) -> Result<NewE
             )?;
         }
     }
-    Ok(NewEntry { namespace, name: import, sort: EntrySort::Import, table, secrets })
+    Ok(NewEntry {
+        namespace,
+        name: import,
+        sort: EntrySort::Import,
+        table,
+        secrets,
+        private_hosts: PrivateHosts::Reported,
+    })
 }
 
 /// Adds the variables that contain secrets, each with the variable that it is read from.
@@ -283,7 +291,14 @@ fn of_client(name: &str, server: &ClientServer, approve: bool, before: &Loaded) 
             }
         }
     }
-    Ok(NewEntry { namespace, name: DEFAULT_IMPORT.to_owned(), sort: EntrySort::Import, table, secrets })
+    Ok(NewEntry {
+        namespace,
+        name: DEFAULT_IMPORT.to_owned(),
+        sort: EntrySort::Import,
+        table,
+        secrets,
+        private_hosts: PrivateHosts::Reported,
+    })
 }
 
 /// Returns the authentication by headers with secrets.

@@ -53,6 +53,13 @@ impl FromStr for Argument {
     }
 }
 
+/// Reports whether a text is `key=value` where JSON or another argument is expected.
+pub(crate) fn is_assignment(text: &str) -> bool {
+    let key = text.split_once('=').map_or("", |(key, _)| key.trim_end_matches(':'));
+    key.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && key.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character))
+}
+
 /// An argument object. Unset values are kept as they were written.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ArgumentTree {
