@@ -18,7 +18,6 @@ use crate::log::LogHooks;
 use crate::result_policy::ResultPolicy;
 use crate::sampling::{self, SamplingHandler};
 use crate::trace_context::{TraceContext, TraceSource};
-use crate::wire::http::Challenges;
 
 /// The settings of an MCP server. [`connect`](Self::connect) starts it and lists its tools.
 ///
@@ -86,15 +85,6 @@ impl ServerUrl {
     pub(crate) fn guarded_client(&self) -> GuardedClient {
         let guarded = || HttpClient::builder().guarded_on_use(AddressGuard::new());
         self.client.clone().unwrap_or_else(guarded)
-    }
-
-    /// Returns the place for what the server demands of a login.
-    pub(crate) fn challenges(&self) -> Option<Challenges> {
-        #[cfg(feature = "oauth")]
-        let challenges = self.oauth.as_ref().map(|oauth| oauth.challenges(&self.url));
-        #[cfg(not(feature = "oauth"))]
-        let challenges = None;
-        challenges
     }
 }
 

@@ -198,7 +198,10 @@ async fn serve_http(
         headers: http.headers.clone().into(),
         limit: server.limits.message,
         tap: Arc::clone(tap),
-        challenges: http.challenges(),
+        #[cfg(feature = "oauth")]
+        challenges: http.oauth.as_ref().map(|oauth| oauth.challenges(&http.url)),
+        #[cfg(not(feature = "oauth"))]
+        challenges: None,
         is_listening: watch::Sender::new(false),
     };
     let mut config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&http.url));
