@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use haft_parts::{Aimock, Judge, WireName};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A workspace with a state of its own.
@@ -22,6 +23,10 @@ impl Folder {
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_haft"));
         command.args(arguments).current_dir(self.0.path()).env("NO_COLOR", "1");
+        command
+            .env("NO_PROXY", "127.0.0.1")
+            .env("ANTHROPIC_API_KEY", "key-for-tests")
+            .env("OPENAI_API_KEY", "key-for-tests");
         command.env("HAFT_STATE_DIR", self.0.path().join("state")).output().unwrap()
     }
 
@@ -71,7 +76,7 @@ fn real_servers_are_added_called_and_compared() {
 
     assert!(folder.done(&["call", "all/echo", r#"{"message": "hello"}"#]).contains("hello"));
     let path = folder.0.path().canonicalize().unwrap().join("docs/note.txt");
-    let arguments = serde_json::json!({"path": path}).to_string();
+    let arguments = json!({"path": path}).to_string();
     assert!(folder.done(&["call", "files/read_text_file", &arguments]).contains("Rain in Oslo."));
     assert!(folder.done(&["call", "time/get_current_time", r#"{"timezone": "UTC"}"#]).contains("UTC"));
 
@@ -80,6 +85,43 @@ fn real_servers_are_added_called_and_compared() {
     assert_eq!(rejected.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&rejected.stderr).contains("timezone"));
 
-    // A lock that differs in one description is noticed by a check and by a call.
+    // The servers are as the lock says.
     folder.done(&["check", "--locked", "--offline"]);
+}
+
+#[test]
+fn a_model_calls_tools_of_two_servers_in_one_turn() {
+    let folder = Folder::new();
+    folder.done(&["add", "mcp", "all", "--", "node", &npm("server-everything")]);
+    folder.done(&["add", "mcp", "files", "--", "node", &npm("server-filesystem"), "docs"]);
+    let path = folder.0.path().canonicalize().unwrap().join("docs/note.txt");
+    let call =
+        |id: &str, name: &str, arguments: Value| json!({"id": id, "name": name, "arguments": arguments.to_string()});
+    let calls = [
+        call("call_1", "all--echo", json!({"message": "hello"})),
+        call("call_2", "files--read_text_file", json!({"path": path})),
+        call("call_3", "all--get-sum", json!({"a": 1, "b": "two"})),
+    ];
+    let fixtures = json!([
+        {"match": {"userMessage": "read the note", "hasToolResult": false}, "response": {"toolCalls": calls}},
+        {"match": {"userMessage": "read the note", "hasToolResult": true}, "response": {"content": "It rains in Oslo."}},
+    ]);
+    let mock = Aimock::start_with(&fixtures, &json!({}));
+    for (wire, model, url) in [
+        (WireName::Anthropic, "anthropic:claude-sonnet-4-5", mock.url().to_owned()),
+        (WireName::OpenAiResponses, "openai:gpt-4.1", format!("{}/v1", mock.url())),
+    ] {
+        let before = mock.requests().len();
+        let chat = ["chat", "--model", model, "--base-url", &url, "--approve", "all", "-p", "read the note"];
+        assert_eq!(folder.done(&chat), "It rains in Oslo.\n");
+        let requests = mock.requests().split_off(before);
+        assert_eq!(requests.len(), 2);
+        for sent in &requests {
+            Judge::shared().assert_valid(wire, &sent.json());
+        }
+        // Each call has its result, and the one that does not fit is rejected before the server sees it.
+        for read in ["Echo: hello", "Rain in Oslo.", "must be a number"] {
+            assert!(requests[1].body.contains(read), "{read}: {}", requests[1].body);
+        }
+    }
 }
